@@ -1,0 +1,78 @@
+//go:build !freestanding
+
+package nocgo
+
+import "golang.org/x/sys/unix"
+
+var hostNumbers = map[uintptr]uintptr{
+	SysGetcwd:         unix.SYS_GETCWD,
+	SysFcntl:          unix.SYS_FCNTL,
+	SysMknodat:        unix.SYS_MKNODAT,
+	SysMkdirat:        unix.SYS_MKDIRAT,
+	SysUnlinkat:       unix.SYS_UNLINKAT,
+	SysSymlinkat:      unix.SYS_SYMLINKAT,
+	SysLinkat:         unix.SYS_LINKAT,
+	SysRenameat:       unix.SYS_RENAMEAT,
+	SysRenameat2:      unix.SYS_RENAMEAT2,
+	SysFaccessat:      unix.SYS_FACCESSAT,
+	SysFaccessat2:     unix.SYS_FACCESSAT2,
+	SysChdir:          unix.SYS_CHDIR,
+	SysFchdir:         unix.SYS_FCHDIR,
+	SysFchmodat:       unix.SYS_FCHMODAT,
+	SysFchownat:       unix.SYS_FCHOWNAT,
+	SysOpenat:         unix.SYS_OPENAT,
+	SysClose:          unix.SYS_CLOSE,
+	SysRead:           unix.SYS_READ,
+	SysWrite:          unix.SYS_WRITE,
+	SysPread64:        unix.SYS_PREAD64,
+	SysPwrite64:       unix.SYS_PWRITE64,
+	SysReadlinkat:     unix.SYS_READLINKAT,
+	SysNewfstatat:     unix.SYS_NEWFSTATAT,
+	SysFstat:          unix.SYS_FSTAT,
+	SysRtSigprocmask:  unix.SYS_RT_SIGPROCMASK,
+	SysGetrusage:      unix.SYS_GETRUSAGE,
+	SysGetpid:         unix.SYS_GETPID,
+	SysGetppid:        unix.SYS_GETPPID,
+	SysGettid:         unix.SYS_GETTID,
+	SysMunmap:         unix.SYS_MUNMAP,
+	SysMmap:           unix.SYS_MMAP,
+	SysMprotect:       unix.SYS_MPROTECT,
+	SysStatx:          unix.SYS_STATX,
+	SysTruncate:       unix.SYS_TRUNCATE,
+	SysProcessVMReadv: unix.SYS_PROCESS_VM_READV,
+	SysWait4:          unix.SYS_WAIT4,
+}
+
+func hostNumber(nr uintptr) (uintptr, bool) {
+	n, ok := hostNumbers[nr]
+	return n, ok
+}
+
+// hostOpenFlags converts the open flags whose values differ between arm64 and x86-64:
+// O_DIRECTORY, O_NOFOLLOW, O_DIRECT and O_LARGEFILE.
+func hostOpenFlags(flags uintptr) uintptr {
+	const (
+		armDirectory, armNofollow, armDirect, armLargefile = 0x4000, 0x8000, 0x10000, 0x20000
+		x86Directory, x86Nofollow, x86Direct, x86Largefile = 0x10000, 0x20000, 0x4000, 0x8000
+	)
+	out := flags &^ (armDirectory | armNofollow | armDirect | armLargefile)
+	for _, f := range [...][2]uintptr{
+		{armDirectory, x86Directory}, {armNofollow, x86Nofollow}, {armDirect, x86Direct}, {armLargefile, x86Largefile},
+	} {
+		if flags&f[0] != 0 {
+			out |= f[1]
+		}
+	}
+	return out
+}
+
+// hostFixStat rewrites the host's struct stat at buf in place as arm64's, which is shorter (128 of 144 bytes).
+// A test's buffer must have room for the longer one.
+func hostFixStat(buf uintptr) {
+	h := *(*unix.Stat_t)(Ptr(buf))
+	*(*Stat)(Ptr(buf)) = Stat{
+		Dev: h.Dev, Ino: h.Ino, Mode: h.Mode, Nlink: uint32(h.Nlink), UID: h.Uid, GID: h.Gid, Rdev: h.Rdev,
+		Size: h.Size, Blksize: int32(h.Blksize), Blocks: h.Blocks,
+		Atime: [2]int64{h.Atim.Sec, h.Atim.Nsec}, Mtime: [2]int64{h.Mtim.Sec, h.Mtim.Nsec}, Ctime: [2]int64{h.Ctim.Sec, h.Ctim.Nsec},
+	}
+}

@@ -1,0 +1,88 @@
+package nocgo
+
+// System call numbers of Linux on arm64 (include/uapi/asm-generic/unistd.h).
+const (
+	SysGetcwd         = 17
+	SysFcntl          = 25
+	SysMknodat        = 33
+	SysMkdirat        = 34
+	SysUnlinkat       = 35
+	SysSymlinkat      = 36
+	SysLinkat         = 37
+	SysRenameat       = 38
+	SysUmount2        = 39
+	SysMount          = 40
+	SysPivotRoot      = 41
+	SysTruncate       = 45
+	SysFaccessat      = 48
+	SysChdir          = 49
+	SysFchdir         = 50
+	SysChroot         = 51
+	SysFchmodat       = 53
+	SysFchownat       = 54
+	SysOpenat         = 56
+	SysClose          = 57
+	SysGetdents64     = 61
+	SysRead           = 63
+	SysWrite          = 64
+	SysPread64        = 67
+	SysPwrite64       = 68
+	SysReadlinkat     = 78
+	SysNewfstatat     = 79
+	SysFstat          = 80
+	SysExit           = 93
+	SysExitGroup      = 94
+	SysRtSigprocmask  = 135
+	SysGetrusage      = 165
+	SysPrctl          = 167
+	SysGetpid         = 172
+	SysGetppid        = 173
+	SysGettid         = 178
+	SysMunmap         = 215
+	SysMmap           = 222
+	SysMprotect       = 226
+	SysWait4          = 260
+	SysProcessVMReadv = 270
+	SysRenameat2      = 276
+	SysSeccomp        = 277
+	SysExecve         = 221
+	SysStatx          = 291
+	SysFaccessat2     = 439
+)
+
+// Flags and values of those calls.
+const (
+	AtFdcwd           = ^uintptr(99) // -100
+	AtSymlinkNofollow = 0x100
+	AtSymlinkFollow   = 0x400
+	AtNoAutomount     = 0x800
+	AtEmptyPath       = 0x1000
+
+	ORdonly    = 0
+	OAccmode   = 3
+	OCreat     = 0x40
+	OExcl      = 0x80
+	OTrunc     = 0x200
+	ODirectory = 0x4000
+	ONofollow  = 0x8000
+	OCloexec   = 0x80000
+	OPath      = 0x200000
+	OTmpfile   = 0x400000 // the bit of its own; O_TMPFILE is this and O_DIRECTORY
+
+	ProtRead  = 1
+	ProtWrite = 2
+	ProtExec  = 4
+
+	MapPrivate        = 0x02
+	MapFixed          = 0x10
+	MapAnonymous      = 0x20
+	MapFixedNoreplace = 0x100000
+
+	RusageThread = 1
+)
+
+// Limits of the kernel's path handling, in bytes.
+const (
+	PathMax = 4096 // with the final NUL
+	NameMax = 255
+)

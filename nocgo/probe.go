@@ -1,0 +1,50 @@
+package nocgo
+
+// probeGranule is the smallest page size of the architecture: memory within one granule is mapped alike.
+const probeGranule = 4096
+
+// Readable says whether the 8 bytes at addr can be read, without reading them here. It asks the kernel for
+// a signal mask change of an unknown kind: the mask is read first (EFAULT), then the kind is refused (EINVAL),
+// and nothing changes. The page may still go away between this answer and its use by another thread of the
+// process unmapping it; a program that unmaps a path while a system call reads it has no defined result either,
+// but it would get EFAULT where it now gets SIGSEGV.
+func Readable(addr uintptr) bool {
+	return Raw(SysRtSigprocmask, ^uintptr(0), addr, 0, 8, 0, 0) == Fail(EINVAL)
+}
+
+// Writable says whether the 8 bytes at addr can be written, by letting the kernel store the signal mask there.
+// Their former content is lost: use it only on memory that is about to be overwritten.
+func Writable(addr uintptr) bool {
+	return Raw(SysRtSigprocmask, 0, 0, addr, 8, 0, 0) == 0
+}
+
+// CString copies the NUL-terminated string at addr, which may be any address at all, to dst. It returns the
+// length without the NUL, or a negated errno: EFAULT where memory ends before the string does, ENAMETOOLONG
+// where dst is too small for string and NUL. Each granule is probed before it is read.
+func CString(dst []byte, addr uintptr) uintptr {
+	n := uintptr(0)
+	max := uintptr(len(dst))
+	for n < max {
+		a := addr + n
+		// A probe reads 8 bytes: step back from the granule's end so as not to ask about the next one.
+		left := probeGranule - a&(probeGranule-1)
+		p := a
+		if left < 8 {
+			p = a - (8 - left)
+		}
+		if !Readable(p) {
+			return Fail(EFAULT)
+		}
+		if left > max-n {
+			left = max - n
+		}
+		for end := n + left; n < end; n++ {
+			c := Load8(addr + n)
+			dst[n] = c
+			if c == 0 {
+				return n
+			}
+		}
+	}
+	return Fail(ENAMETOOLONG)
+}
