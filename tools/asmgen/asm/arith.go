@@ -37,12 +37,8 @@ func (b *Builder) MovReg(w Width, rd, rn Reg) {
 			return
 		}
 		b.Word(encAddSubImm(w, false, false, rd, rn, 0))
-	case w == X:
-		p := b.prog(arm64.AMOVD)
-		p.From, p.To = regAddr(rn), regAddr(rd)
-		b.addProg(p)
 	default:
-		b.Orr(W, rd, XZR, rn)
+		b.Orr(w, rd, XZR, rn)
 	}
 }
 

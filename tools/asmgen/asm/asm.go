@@ -151,8 +151,12 @@ const (
 	itemProg   itemKind = iota // one golang-asm instruction
 	itemWord                   // one word, already encoded
 	itemBranch                 // one golang-asm instruction with a label operand
-	itemLit                    // one own-encoded instruction with a label operand (ldr literal)
+	itemLit                    // an own-encoded ldr literal
+	itemAdr                    // an own-encoded adr
 )
+
+// toLabel reports whether an item of this kind refers to a label.
+func (k itemKind) toLabel() bool { return k >= itemBranch }
 
 // item is one instruction of the function.
 type item struct {
@@ -161,13 +165,12 @@ type item struct {
 	word  uint32
 	label int
 	reach int64     // largest distance of a branch, in bytes
-	far   *obj.Prog // the branch's inverse, for targets beyond its reach
-	far2  *obj.Prog
-	data  bool // a data word: not to be decoded
+	far   *obj.Prog // the branch's inverse, for a target beyond its reach
+	far2  *obj.Prog // the jump that goes with it
+	long  bool      // far and far2 are used
+	data  bool      // a data word: not to be decoded
 	off   int64
-	long  bool
 	reloc *Reloc
-	what  string
 }
 
 // Builder collects the instructions of one function.

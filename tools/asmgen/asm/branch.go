@@ -89,13 +89,10 @@ func (b *Builder) branch(p, inverse *obj.Prog, l Label, reach int64) {
 
 // Adr sets rd to the address of l, which must be within 1 MiB.
 func (b *Builder) Adr(rd Reg, l Label) {
-	if !b.noSP("adr", rd) {
-		return
+	// golang-asm resolves the wrong operand of adr.
+	if b.noSP("adr", rd) {
+		b.items = append(b.items, item{kind: itemAdr, word: encAdr(rd, 0), label: l.id, reach: reachAdr})
 	}
-	p := b.prog(arm64.AADR)
-	p.From.Type = obj.TYPE_BRANCH
-	p.To = regAddr(rd)
-	b.items = append(b.items, item{kind: itemBranch, prog: p, label: l.id, reach: reachAdr})
 }
 
 // LdrLit loads w bits from the place of l, which must be within 1 MiB.

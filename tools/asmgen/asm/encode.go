@@ -103,6 +103,11 @@ func encLdrLit(opc uint32, rt Reg, off int64) uint32 {
 	return opc<<30 | 3<<27 | uint32(off>>2&0x7ffff)<<5 | rt.num()
 }
 
+// encAdr encodes adr.
+func encAdr(rd Reg, off int64) uint32 {
+	return uint32(off&3)<<29 | 0x10<<24 | uint32(off>>2&0x7ffff)<<5 | rd.num()
+}
+
 // encAdrp encodes adrp with a zero offset, for a relocation to fill.
 func encAdrp(rd Reg) uint32 { return 1<<31 | 0x10<<24 | rd.num() }
 

@@ -97,7 +97,7 @@ func (b *Builder) Finish() (Func, error) {
 
 func (b *Builder) labelUsed(id int) bool {
 	for i := range b.items {
-		if it := &b.items[i]; (it.kind == itemBranch || it.kind == itemLit) && it.label == id {
+		if it := &b.items[i]; it.kind.toLabel() && it.label == id {
 			return true
 		}
 	}
@@ -135,7 +135,7 @@ func (b *Builder) layout() int64 {
 		again := false
 		for i := range b.items {
 			it := &b.items[i]
-			if it.kind != itemBranch && it.kind != itemLit || it.long {
+			if !it.kind.toLabel() || it.long {
 				continue
 			}
 			d := b.offsetOf(b.labels[it.label], size) - it.off
@@ -196,21 +196,15 @@ func (b *Builder) assemble(size int64) ([]byte, error) {
 				link(it.far)
 				link(it.far2)
 				link(over)
-			case it.prog.As == arm64.AADR:
-				it.prog.From.SetTarget(target)
-				link(it.prog)
 			default:
 				it.prog.To.SetTarget(target)
 				link(it.prog)
 			}
 		default:
 			w := it.word
-			if it.kind == itemLit {
-				d := b.offsetOf(b.labels[it.label], size) - it.off
-				if d%4 != 0 {
-					b.fail("literal at an odd distance")
-				}
-				w |= uint32(d>>2&0x7ffff) << 5
+			if it.kind == itemLit || it.kind == itemAdr {
+				// Distances are multiples of 4, so adr's low two bits stay zero.
+				w |= uint32((b.offsetOf(b.labels[it.label], size)-it.off)>>2&0x7ffff) << 5
 			}
 			p := b.prog(arm64.AWORD)
 			p.To = constAddr(int64(w))
@@ -258,16 +252,6 @@ func (f *Func) decode() error {
 	return nil
 }
 
-// KnownUndecodable reports whether w is one of the system instructions that
-// this package emits on purpose and golang.org/x/arch does not decode.
-func KnownUndecodable(w uint32) bool {
-	switch {
-	case w&^0x1f == 0xd50b7b20, w&^0x1f == 0xd50b7e20, w&^0x1f == 0xd50b7520: // dc cvau, dc civac, ic ivau
-		return true
-	case w&0xffdfffff>>21<<21 == 0xd5100000>>21<<21: // mrs, msr of registers it has no name for
-		return true
-	case w == 0xd503245f, w == 0xd503249f, w == 0xd50324df: // bti c, j, jc
-		return true
-	}
-	return false
-}
+// KnownUndecodable reports whether w is one of the instructions that this
+// package emits on purpose and golang.org/x/arch does not decode: ic ivau.
+func KnownUndecodable(w uint32) bool { return w&^0x1f == 0xd50b7520 }
