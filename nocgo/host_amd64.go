@@ -31,6 +31,7 @@ var hostNumbers = map[uintptr]uintptr{
 	SysFstat:          unix.SYS_FSTAT,
 	SysRtSigprocmask:  unix.SYS_RT_SIGPROCMASK,
 	SysGetrusage:      unix.SYS_GETRUSAGE,
+	SysPrctl:          unix.SYS_PRCTL,
 	SysGetpid:         unix.SYS_GETPID,
 	SysGetppid:        unix.SYS_GETPPID,
 	SysGettid:         unix.SYS_GETTID,
