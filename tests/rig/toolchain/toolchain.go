@@ -1,0 +1,125 @@
+// Package toolchain cross-compiles C programs for arm64 against the C library of a chosen Debian suite, since a
+// program linked against a newer glibc does not start in an older guest.
+package toolchain
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"svcrelay/tests/rig/cache"
+	"svcrelay/tests/rig/debian"
+	"svcrelay/tests/rig/tree"
+)
+
+// Prefix starts the names of the cross tools; on arm64 machines the native tools have these names too.
+const Prefix = "aarch64-linux-gnu-"
+
+const sysrootFormat = "1"
+
+// Toolchain compiles for one libc.
+type Toolchain struct {
+	Sysroot string
+	musl    bool
+	include string // the compiler's own headers
+}
+
+// suites says where each libc's development files come from. The keys are guest names.
+var suites = map[string]struct {
+	suite string
+	musl  bool
+}{
+	"bullseye": {"bullseye", false},
+	"bookworm": {"bookworm", false},
+	"trixie":   {"trixie", false},
+	"forky":    {"forky", false},
+	"sid":      {"sid", false},
+	"musl":     {"bookworm", true},
+	"musl-sid": {"sid", true},
+}
+
+// For returns the toolchain for programs that run in the named guest.
+func For(ctx context.Context, guest string) (*Toolchain, error) {
+	def, ok := suites[guest]
+	if !ok {
+		return nil, fmt.Errorf("no toolchain for guest %q", guest)
+	}
+	out, err := exec.Command(Prefix+"gcc", "-print-file-name=include").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%sgcc: %w; install the package gcc-aarch64-linux-gnu (on arm64 machines: gcc)", Prefix, err)
+	}
+	set := debian.Set{Suite: def.suite, Names: []string{"libc6-dev", "libtalloc-dev", "linux-libc-dev"}, Only: "libc6|libc6-dev|linux-libc-dev|libtalloc2|libtalloc-dev|libcrypt1|libcrypt-dev"}
+	if def.musl {
+		set.Names, set.Only = []string{"musl-dev", "linux-libc-dev"}, "musl|musl-dev|linux-libc-dev"
+	}
+	debs, err := debian.Fetch(ctx, set)
+	if err != nil {
+		return nil, fmt.Errorf("toolchain for %s: %w", guest, err)
+	}
+	unlock, err := cache.Lock("sysroot-" + guest)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	root, err := cache.Root()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(root, "sysroots", guest+"-"+sysrootFormat+"-"+debian.Digest(debs))
+	_, err = cache.Make(dir, func(tmp string) error {
+		t, err := tree.Skeleton()
+		if err != nil {
+			return err
+		}
+		for _, deb := range debs {
+			if err := t.AddDeb(deb.Path, nil); err != nil {
+				return err
+			}
+		}
+		return t.WriteDir(tmp)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("toolchain for %s: %w", guest, err)
+	}
+	return &Toolchain{Sysroot: dir, musl: def.musl, include: strings.TrimSpace(string(out))}, nil
+}
+
+// CompileFlags returns the compiler's arguments that select the headers.
+func (t *Toolchain) CompileFlags() []string {
+	usr := filepath.Join(t.Sysroot, "usr")
+	flags := []string{"--sysroot=" + t.Sysroot, "-nostdinc"}
+	if t.musl {
+		return append(flags, "-isystem", filepath.Join(usr, "include/aarch64-linux-musl"), "-isystem", t.include,
+			"-isystem", filepath.Join(usr, "include/aarch64-linux-gnu"), "-isystem", filepath.Join(usr, "include"))
+	}
+	return append(flags, "-isystem", t.include,
+		"-isystem", filepath.Join(usr, "include/aarch64-linux-gnu"), "-isystem", filepath.Join(usr, "include"))
+}
+
+// LinkFlags returns the arguments that select start files and libraries, to stand behind the objects.
+func (t *Toolchain) LinkFlags() []string {
+	if t.musl {
+		lib := filepath.Join(t.Sysroot, "usr/lib/aarch64-linux-musl")
+		return []string{"-nostdlib", "-pie", "-Wl,-dynamic-linker=/lib/ld-musl-aarch64.so.1", filepath.Join(lib, "Scrt1.o"),
+			filepath.Join(lib, "crti.o"), "-L" + lib, "-lc", "-lgcc", filepath.Join(lib, "crtn.o")}
+	}
+	lib := filepath.Join(t.Sysroot, "usr/lib/aarch64-linux-gnu")
+	return []string{"-B" + lib + "/", "-L" + lib}
+}
+
+// Compile builds one program from C files.
+func (t *Toolchain) Compile(ctx context.Context, out string, sources []string, extra ...string) error {
+	args := append(t.CompileFlags(), "-O2", "-Wall", "-Wextra", "-Werror", "-o", out)
+	args = append(args, sources...)
+	args = append(args, extra...)
+	args = append(args, t.LinkFlags()...)
+	cmd := exec.CommandContext(ctx, Prefix+"gcc", args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("compile %s: %w\n%s", strings.Join(sources, " "), err, said)
+	}
+	return nil
+}
