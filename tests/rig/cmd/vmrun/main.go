@@ -17,6 +17,7 @@ import (
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
 	"svcrelay/tests/rig/kernel"
+	"svcrelay/tests/rig/toolchain"
 )
 
 type options struct {
@@ -26,6 +27,7 @@ type options struct {
 	proot   []string
 	env     []string
 	add     []string
+	cc      []string
 	get     []string
 	outDir  string
 	console bool
@@ -45,6 +47,7 @@ func main() {
 	f.StringArrayVar(&o.proot, "proot", nil, "option for PRoot, may be repeated: --proot=-0")
 	f.StringArrayVar(&o.env, "env", nil, "NAME=value for the line, may be repeated")
 	f.StringArrayVar(&o.add, "add", nil, "file to add, HOSTFILE:/path/in/vm (a guest is at "+guest.Dir+"/NAME), may be repeated")
+	f.StringArrayVar(&o.cc, "cc", nil, "C file to compile for the guest's libc and to add, FILE.c:/path/in/vm, may be repeated")
 	f.StringArrayVar(&o.get, "get", nil, "VM path or glob to bring back, may be repeated")
 	f.StringVar(&o.outDir, "out", "out/vm", "directory for what --get brings")
 	f.BoolVar(&o.console, "console", false, "show the VM's console too")
@@ -84,6 +87,26 @@ func (o *options) run(line string) (int, error) {
 			return 0, fmt.Errorf("--add %s: want HOSTFILE:/path/in/vm", pair)
 		}
 		o.job.Files[to] = rig.File{HostPath: from}
+	}
+	dir, err := os.MkdirTemp("", "svcrelay-vmrun-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	for i, pair := range o.cc {
+		from, to, ok := strings.Cut(pair, ":")
+		if !ok {
+			return 0, fmt.Errorf("--cc %s: want FILE.c:/path/in/vm", pair)
+		}
+		cc, err := toolchain.For(ctx, o.guest)
+		if err != nil {
+			return 0, err
+		}
+		program := filepath.Join(dir, fmt.Sprint(i))
+		if err := cc.Compile(ctx, program, []string{from}); err != nil {
+			return 0, err
+		}
+		o.job.Files[to] = rig.File{HostPath: program}
 	}
 	res, err := rig.Run(ctx, o.job)
 	if err != nil {
