@@ -1,0 +1,10 @@
+// Package patcher replaces system call instructions of the guest's C library by branches to the relay.
+//
+// It finds the libraries through the dynamic linker's link map, finds the svc instructions in their text whose
+// number is one that the relay answers, builds one stub per site in a page of its own near the library, and
+// writes the branches through /proc/self/mem once everything else is ready.
+//
+// It is written in the freestanding subset of Go and never allocates: all its storage is in a Plan, which the
+// caller keeps in static memory. Everything it reads from the process is checked first, since a program may have
+// put anything at all where a link map or a program header should be.
+package patcher

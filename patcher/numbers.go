@@ -1,0 +1,19 @@
+package patcher
+
+// MaxNumber is one more than the largest system call number that a Numbers can hold.
+const MaxNumber = 512
+
+// Numbers is a set of system call numbers.
+type Numbers struct{ bits [MaxNumber / 64]uint64 }
+
+// Add puts nr in the set. Numbers from MaxNumber up are left out.
+func (n *Numbers) Add(nr uintptr) {
+	if nr < MaxNumber {
+		n.bits[nr/64] |= 1 << (nr % 64)
+	}
+}
+
+// Has says whether nr is in the set.
+func (n *Numbers) Has(nr uintptr) bool {
+	return nr < MaxNumber && n.bits[nr/64]>>(nr%64)&1 == 1
+}

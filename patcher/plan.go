@@ -1,0 +1,51 @@
+package patcher
+
+// Capacities of a Plan.
+const (
+	MaxSites     = 1024
+	MaxLibraries = 4
+)
+
+// Library is a library with sites.
+type Library struct {
+	Text Text
+	// First and Count say which of the plan's sites are its own.
+	First, Count int
+}
+
+// Plan is everything about the patches of one process. The zero value is ready for Discover.
+type Plan struct {
+	Sites   [MaxSites]Site
+	Count   int
+	Library [MaxLibraries]Library
+	// Libraries is the number of libraries found.
+	Libraries int
+	// Seen is the number of svc instructions found.
+	Seen int
+	// Unreachable is the number of sites for which no stub could be placed.
+	Unreachable int
+
+	areas  [MaxLibraries]area
+	nareas int
+	mem    memory
+	span   scanRange // argument of the hand-laid scanner
+	word   uint32    // what poke writes
+}
+
+// area is memory for stubs.
+type area struct{ base, size, used uintptr }
+
+// Discover finds the libraries through the program headers of the program (AT_PHDR and AT_PHNUM) and in them the
+// sites whose number is wanted. It is false where there is nothing to patch or something is not as it should be.
+func (p *Plan) Discover(phdr, phnum uintptr, want *Numbers) bool {
+	p.find(p.mem.linkMap(phdr, phnum))
+	for i := range p.Libraries {
+		l := &p.Library[i]
+		l.First = p.Count
+		if !p.scan(l.Text.Lo, l.Text.Hi, want) {
+			return false
+		}
+		l.Count = p.Count - l.First
+	}
+	return p.Count > 0
+}

@@ -1,0 +1,54 @@
+package patcher
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/arch/arm64/arm64asm"
+)
+
+func TestStubWords(t *testing.T) {
+	buf := make([]uint32, 1024)
+	area := addrOf(buf)
+	site := area + 0x10000
+	fillHead(area, area+0x20000, 0x7ff000)
+	if !fillStub(area, area+areaHead, site, 79) {
+		t.Fatal("stub not filled")
+	}
+	want := []string{
+		"sub x8, x8, #0x4f", "cbnz x8, .+0x48", "mov x8, sp", "and x8, x8, #0xfc0", "cbz x8, .+0x24",
+		"stp x29, x30, [sp,#-64]!", "mov x8, #0x4f", "bl .+0x1ffcc", "ldp x29, x30, [sp],#64", "b .+0xffc8",
+		"ldp x29, x30, [sp],#64", "svc #0x0", "b .+0xffbc", "ldr x8, .+0xffffffffffffffbc", "sub x8, sp, x8", "lsr x8, x8, #17",
+		"cbz x8, .+0xffffffffffffffd4", "mov x8, #0x4f", "b .+0xffffffffffffffe4", "add x8, x8, #0x4f", "b .+0xffffffffffffffdc",
+	}
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&buf[0])), 4*len(buf))
+	if got := text(t, b[areaVeneer:]); got != "ldr x29, .+0xfffffffffffffff0" {
+		t.Errorf("veneer: %s", got)
+	}
+	if got := text(t, b[areaVeneer+4:]); got != "br x29" {
+		t.Errorf("veneer: %s", got)
+	}
+	for i, w := range want {
+		got := text(t, b[areaHead+4*i:])
+		if i == 7 || i == 9 || i == 12 { // distances
+			got, w = strings.Fields(got)[0], strings.Fields(w)[0]
+		}
+		if got != w {
+			t.Errorf("word %d: %s, want %s", i, got, w)
+		}
+	}
+	if w := buf[(areaHead/4)+9]; area+areaHead+9*4+uintptr(w&0x3ffffff)*4 != site+4 {
+		t.Errorf("way back %#x", w)
+	}
+}
+
+func text(t *testing.T, b []byte) string {
+	t.Helper()
+	inst, err := arm64asm.Decode(b[:4])
+	if err != nil {
+		t.Fatalf("%#x: %v", binary.LittleEndian.Uint32(b), err)
+	}
+	return arm64asm.GNUSyntax(inst)
+}
