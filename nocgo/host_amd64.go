@@ -2,7 +2,12 @@
 
 package nocgo
 
-import "golang.org/x/sys/unix"
+import (
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
 
 var hostNumbers = map[uintptr]uintptr{
 	SysGetcwd:         unix.SYS_GETCWD,
@@ -18,7 +23,9 @@ var hostNumbers = map[uintptr]uintptr{
 	SysFaccessat2:     unix.SYS_FACCESSAT2,
 	SysChdir:          unix.SYS_CHDIR,
 	SysFchdir:         unix.SYS_FCHDIR,
+	SysFchmod:         unix.SYS_FCHMOD,
 	SysFchmodat:       unix.SYS_FCHMODAT,
+	SysFchown:         unix.SYS_FCHOWN,
 	SysFchownat:       unix.SYS_FCHOWNAT,
 	SysOpenat:         unix.SYS_OPENAT,
 	SysClose:          unix.SYS_CLOSE,
@@ -67,13 +74,27 @@ func hostOpenFlags(flags uintptr) uintptr {
 	return out
 }
 
-// hostFixStat rewrites the host's struct stat at buf in place as arm64's, which is shorter (128 of 144 bytes).
-// A test's buffer must have room for the longer one.
-func hostFixStat(buf uintptr) {
-	h := *(*unix.Stat_t)(Ptr(buf))
-	*(*Stat)(Ptr(buf)) = Stat{
+var hostStats = sync.Pool{New: func() any { return new(unix.Stat_t) }}
+
+// hostStat issues a call that fills a struct stat. The host's is longer than arm64's (144 bytes, not 128) and
+// laid out differently, so the kernel fills one here and the caller gets a copy.
+func hostStat(buf uintptr, call func(buf uintptr) uintptr) uintptr {
+	// From the pool, so that it is not on this stack, which may move while its address is a number.
+	h := hostStats.Get().(*unix.Stat_t)
+	defer hostStats.Put(h)
+	if r := call(uintptr(unsafe.Pointer(h))); Failed(r) {
+		return r
+	}
+	out := &Stat{
 		Dev: h.Dev, Ino: h.Ino, Mode: h.Mode, Nlink: uint32(h.Nlink), UID: h.Uid, GID: h.Gid, Rdev: h.Rdev,
 		Size: h.Size, Blksize: int32(h.Blksize), Blocks: h.Blocks,
 		Atime: [2]int64{h.Atim.Sec, h.Atim.Nsec}, Mtime: [2]int64{h.Mtim.Sec, h.Mtim.Nsec}, Ctime: [2]int64{h.Ctim.Sec, h.Ctim.Nsec},
 	}
+	// The caller's buffer may be any address: only the kernel can write there without a fault.
+	local := []unix.Iovec{{Base: (*byte)(unsafe.Pointer(out)), Len: uint64(unsafe.Sizeof(*out))}}
+	remote := []unix.RemoteIovec{{Base: buf, Len: int(unsafe.Sizeof(*out))}}
+	if n, err := unix.ProcessVMWritev(unix.Getpid(), local, remote, 0); err != nil || n != int(unsafe.Sizeof(*out)) {
+		return Fail(EFAULT)
+	}
+	return 0
 }

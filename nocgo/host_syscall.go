@@ -4,24 +4,33 @@ package nocgo
 
 import "golang.org/x/sys/unix"
 
-// hostSyscall issues the arm64 system call nr on the host, whose numbers, flags and structures may differ.
-func hostSyscall(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+// HostRaw is what Raw calls on the host; a test may replace it to count or to answer calls.
+var HostRaw = HostSyscall
+
+// HostPlain is what Plain calls on the host; a test may replace it by a model of the tracer.
+var HostPlain = HostSyscall
+
+// HostSyscall issues the arm64 system call nr on the host, whose numbers, flags and structures may differ.
+func HostSyscall(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
 	host, ok := hostNumber(nr)
 	if !ok {
 		return Fail(ENOSYS)
 	}
-	if nr == SysOpenat {
+	switch nr {
+	case SysOpenat:
 		a2 = hostOpenFlags(a2)
+	case SysNewfstatat:
+		return hostStat(a2, func(buf uintptr) uintptr { return rawSyscall(host, a0, a1, buf, a3, a4, a5) })
+	case SysFstat:
+		return hostStat(a1, func(buf uintptr) uintptr { return rawSyscall(host, a0, buf, a2, a3, a4, a5) })
 	}
-	r, _, e := unix.RawSyscall6(host, a0, a1, a2, a3, a4, a5)
+	return rawSyscall(host, a0, a1, a2, a3, a4, a5)
+}
+
+func rawSyscall(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+	r, _, e := unix.RawSyscall6(nr, a0, a1, a2, a3, a4, a5)
 	if e != 0 {
 		return Fail(uintptr(e))
-	}
-	if nr == SysNewfstatat {
-		hostFixStat(a2)
-	}
-	if nr == SysFstat {
-		hostFixStat(a1)
 	}
 	return r
 }

@@ -10,12 +10,12 @@ import (
 
 // Raw issues a system call; on the host there is no tracer and no trampoline page.
 func Raw(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
-	return hostSyscall(nr, a0, a1, a2, a3, a4, a5)
+	return HostRaw(nr, a0, a1, a2, a3, a4, a5)
 }
 
 // Plain issues a system call.
 func Plain(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
-	return hostSyscall(nr, a0, a1, a2, a3, a4, a5)
+	return HostPlain(nr, a0, a1, a2, a3, a4, a5)
 }
 
 // Ptr turns an address into a pointer.

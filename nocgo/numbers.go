@@ -18,8 +18,10 @@ const (
 	SysChdir          = 49
 	SysFchdir         = 50
 	SysChroot         = 51
+	SysFchmod         = 52
 	SysFchmodat       = 53
 	SysFchownat       = 54
+	SysFchown         = 55
 	SysOpenat         = 56
 	SysClose          = 57
 	SysGetdents64     = 61
@@ -32,6 +34,8 @@ const (
 	SysFstat          = 80
 	SysExit           = 93
 	SysExitGroup      = 94
+	SysWaitid         = 95
+	SysUnshare        = 97
 	SysRtSigprocmask  = 135
 	SysGetrusage      = 165
 	SysPrctl          = 167
@@ -42,12 +46,14 @@ const (
 	SysMmap           = 222
 	SysMprotect       = 226
 	SysWait4          = 260
+	SysSetns          = 268
 	SysProcessVMReadv = 270
 	SysRenameat2      = 276
 	SysSeccomp        = 277
 	SysExecve         = 221
 	SysStatx          = 291
 	SysFaccessat2     = 439
+	SysFchmodat2      = 452
 )
 
 // Flags and values of those calls.

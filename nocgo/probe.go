@@ -1,5 +1,7 @@
 package nocgo
 
+import "unsafe"
+
 // probeGranule is the smallest page size of the architecture: memory within one granule is mapped alike.
 const probeGranule = 4096
 
@@ -20,10 +22,12 @@ func Writable(addr uintptr) bool {
 
 // CString copies the NUL-terminated string at addr, which may be any address at all, to dst. It returns the
 // length without the NUL, or a negated errno: EFAULT where memory ends before the string does, ENAMETOOLONG
-// where dst is too small for string and NUL. Each granule is probed before it is read.
+// where dst is too small for string and NUL. Each granule is probed before it is read; what follows the NUL
+// in dst is undefined.
 func CString(dst []byte, addr uintptr) uintptr {
-	n := uintptr(0)
+	out := uintptr(unsafe.Pointer(unsafe.SliceData(dst)))
 	max := uintptr(len(dst))
+	n := uintptr(0)
 	for n < max {
 		a := addr + n
 		// A probe reads 8 bytes: step back from the granule's end so as not to ask about the next one.
@@ -35,16 +39,37 @@ func CString(dst []byte, addr uintptr) uintptr {
 		if !Readable(p) {
 			return Fail(EFAULT)
 		}
-		if left > max-n {
-			left = max - n
+		end := max
+		if left < max-n {
+			end = n + left
 		}
-		for end := n + left; n < end; n++ {
+		for n+8 <= end {
+			w := Load64(addr + n)
+			Store64(out+n, w)
+			// The lowest set bit marks the first zero byte (a borrow can only disturb the bytes above it).
+			if (w-zeroLow)&^w&zeroHigh != 0 {
+				for w&0xff != 0 {
+					w >>= 8
+					n++
+				}
+				return n
+			}
+			n += 8
+		}
+		for n < end {
 			c := Load8(addr + n)
-			dst[n] = c
+			Store8(out+n, c)
 			if c == 0 {
 				return n
 			}
+			n++
 		}
 	}
 	return Fail(ENAMETOOLONG)
 }
+
+// Masks for finding a zero byte in a word.
+const (
+	zeroLow  = 0x0101010101010101
+	zeroHigh = 0x8080808080808080
+)
