@@ -1,0 +1,226 @@
+// Package launch decides how a PRoot is started: with the shim and a configuration for its guests, or, where that
+// would not be safe or not be of use, as if svcrelay were not there.
+package launch
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"svcrelay/cmd/svcrelay/internal/prootargs"
+	"svcrelay/cmd/svcrelay/internal/view"
+)
+
+// ShimName is the file name of the shim. The shim finds itself in LD_PRELOAD by that name.
+const ShimName = "libsvcrelay-tracer.so"
+
+// Request is what the user asks for.
+type Request struct {
+	// Program is PRoot, as a path or as a name to look up in PATH, and Args are its arguments.
+	Program string
+	Args    []string
+	// Shim is the file to preload; empty: look beside this program.
+	Shim string
+	// GuestPreload becomes LD_PRELOAD in the guest.
+	GuestPreload string
+	// Environ is the environment of this program.
+	Environ []string
+}
+
+// Plan is how PRoot is started.
+type Plan struct {
+	Path string
+	Argv []string
+	Env  []string
+	// Off is why guests run without the fast path; empty: with it.
+	Off string
+	// Trouble is true where Off is something to be put right, and not a choice of the user's.
+	Trouble bool
+	// View is what guests were told, nil where Off is set.
+	View *view.View
+}
+
+// changesAnswers names the modes in which PRoot answers the calls that the fast path answers differently.
+var changesAnswers = map[prootargs.Mode]string{
+	prootargs.RootID:      "it fakes root's identity, and owners of files with it",
+	prootargs.ChangeID:    "it fakes an identity, and owners of files with it",
+	prootargs.LinkSymlink: "it shows symbolic links as hard links",
+	prootargs.Qemu:        "guest programs are run by an emulator",
+	prootargs.SymlinkSize: "it corrects the size of symbolic links",
+	prootargs.Ashmem:      "it fakes the size of shared memory files",
+	prootargs.Python:      "a script may change every answer",
+}
+
+// variables are those that svcrelay sets. Inherited ones belong to an outer PRoot, if to any.
+var variables = []string{"PROOT_FASTPATH", "PROOT_FP_KEY", "PROOT_FP_ROOT", "PROOT_FP_BINDS", "PROOT_FP_MODES", guestPreload}
+
+const guestPreload = "SVCRELAY_GUEST_LD_PRELOAD"
+
+// Make looks at PRoot and its arguments. An error means that PRoot cannot be started at all.
+func Make(r Request) (*Plan, error) {
+	env := environment(r.Environ)
+	path, err := lookUp(r.Program, env.value("PATH"))
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Path: path, Argv: append([]string{r.Program}, r.Args...)}
+	for _, name := range variables {
+		env.remove(name)
+	}
+
+	c, shim, err := p.prepare(r, env)
+	if err != nil {
+		p.Off = err.Error()
+		p.View = nil
+		env.set("PROOT_FP_OFF", "1")
+		if modes := modeWords(c); modes != "" {
+			env.set("PROOT_FP_MODES", modes)
+		}
+		p.Env = env
+		return p, nil
+	}
+	var key [16]byte
+	rand.Read(key[:])
+	word := hex.EncodeToString(key[:])
+	env.set("PROOT_FASTPATH", word)
+	env.set("PROOT_FP_KEY", word)
+	env.set("PROOT_FP_ROOT", p.View.Root)
+	env.set("PROOT_FP_BINDS", p.View.BindsValue())
+	if r.GuestPreload != "" {
+		env.set(guestPreload, r.GuestPreload)
+	}
+	if old := env.value("LD_PRELOAD"); old != "" {
+		shim += ":" + old
+	}
+	env.set("LD_PRELOAD", shim)
+	p.Env = env
+	return p, nil
+}
+
+// prepare finds out whether guests may have the fast path, and where the shim is. An error is the reason why not.
+func (p *Plan) prepare(r Request, env environment) (*prootargs.Config, string, error) {
+	program, trouble := inspect(p.Path)
+	var line prootargs.Line
+	if trouble == nil {
+		line = prootargs.Detect(program)
+	}
+	if name := filepath.Base(r.Program); len(name) >= 4 && strings.EqualFold(name[:4], "care") {
+		return nil, "", errors.New("a PRoot under the name of care has other options")
+	}
+	c, err := prootargs.Parse(r.Args, line, env.lookup)
+	if err != nil {
+		return c, "", fmt.Errorf("PRoot's options: %w", err)
+	}
+	for _, m := range c.Modes {
+		if why := changesAnswers[m]; why != "" {
+			return c, "", fmt.Errorf("PRoot's option %s: %s", m, why)
+		}
+	}
+	switch {
+	case c.Has(prootargs.InfoAndEnd) || len(r.Args) == 0:
+		return c, "", errors.New("PRoot only prints something")
+	case env.has("PROOT_NO_SECCOMP"):
+		return c, "", errors.New("PROOT_NO_SECCOMP is set: PRoot stops at every system call")
+	case env.value("PROOT_FP_OFF") != "":
+		return c, "", errors.New("PROOT_FP_OFF is set")
+	case env.value("PROOT_F2FS_WORKAROUND") == "1":
+		return c, "", errors.New("PROOT_F2FS_WORKAROUND is set: files must not be looked up by name")
+	case c.Has(prootargs.Kernel) && env.has("PROOT_FORCE_KOMPAT"):
+		return c, "", errors.New("PROOT_FORCE_KOMPAT is set: PRoot replaces system calls by older ones")
+	}
+	if trouble != nil {
+		p.Trouble = true
+		return c, "", trouble
+	}
+	if r.GuestPreload != "" && c.Has(prootargs.SysVIPC) {
+		return c, "", errors.New("--guest-preload does not go with PRoot's --sysvipc, whose helper would load the library too; use svcrelay install")
+	}
+	if p.View, err = view.Resolve(c.Bindings, line); err != nil {
+		return c, "", err
+	}
+	shim, err := findShim(r.Shim)
+	if err != nil {
+		p.Trouble = true
+		return c, "", err
+	}
+	return c, shim, nil
+}
+
+func modeWords(c *prootargs.Config) string {
+	var words []string
+	if c != nil {
+		for _, m := range c.Modes {
+			words = append(words, string(m))
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+// findShim gives the absolute path of the shim.
+func findShim(file string) (string, error) {
+	candidates := []string{file}
+	if file == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return "", fmt.Errorf("where svcrelay itself is: %w", err)
+		}
+		if real, err := filepath.EvalSymlinks(self); err == nil {
+			self = real
+		}
+		dir := filepath.Dir(self)
+		candidates = []string{filepath.Join(dir, ShimName), filepath.Join(dir, "../lib/svcrelay", ShimName), filepath.Join(dir, "../lib", ShimName)}
+	}
+	for _, c := range candidates {
+		path, err := filepath.Abs(c)
+		if err != nil {
+			return "", fmt.Errorf("the shim %s: %w", c, err)
+		}
+		st, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) && file == "" {
+			continue
+		}
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("the shim: %w", err)
+		case !st.Mode().IsRegular():
+			return "", fmt.Errorf("the shim %s is not a file", path)
+		case filepath.Base(path) != ShimName:
+			return "", fmt.Errorf("the shim %s must be named %s: it finds itself in LD_PRELOAD by that name", path, ShimName)
+		case strings.ContainsAny(path, ": "):
+			return "", fmt.Errorf("the shim %s has a colon or a space in its path, which separate libraries in LD_PRELOAD; move it or name another with --tracer", path)
+		}
+		return path, nil
+	}
+	return "", fmt.Errorf("the shim %s is not beside svcrelay (looked for %s); name it with --tracer FILE", ShimName, strings.Join(candidates, ", "))
+}
+
+// environment is a list of NAME=value.
+type environment []string
+
+func (e environment) lookup(name string) (string, bool) {
+	for _, s := range e {
+		if v, ok := strings.CutPrefix(s, name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+func (e environment) has(name string) bool { _, ok := e.lookup(name); return ok }
+
+func (e environment) value(name string) string { v, _ := e.lookup(name); return v }
+
+func (e *environment) remove(name string) {
+	*e = slices.DeleteFunc(slices.Clone(*e), func(s string) bool { return strings.HasPrefix(s, name+"=") })
+}
+
+func (e *environment) set(name, value string) {
+	e.remove(name)
+	*e = append(*e, name+"="+value)
+}
