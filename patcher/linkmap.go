@@ -63,6 +63,7 @@ func (m *memory) firstOf(debug uintptr) uintptr {
 // wanted says whether a library of this name has system calls to relay.
 func wanted(name, n uintptr) bool {
 	return endsWith(name, n, "libc.so.6") || endsWith(name, n, "ld-linux-aarch64.so.1") ||
+		endsWith(name, n, "ld-musl-aarch64.so.1") ||
 		endsWith(name, n, "libpthread.so.0") // glibc before 2.34 has file calls there too
 }
 

@@ -1,0 +1,127 @@
+package relay
+
+import (
+	"unsafe"
+
+	"svcrelay/nocgo"
+)
+
+// Where buffer holds what ask compares.
+const (
+	askHost  = 0
+	askGuest = 8 << 10
+	askStat  = 16 << 10
+	askOther = askStat + 1<<10
+	askEnd   = askOther + 1<<10
+	askMax   = 4096 // longest path, with its NUL
+)
+
+// ask verifies the configuration where the tracer's environment does not hold it, because a launcher gives it to the
+// guest alone: the rootfs and every binding must be, to PRoot, the very directory or file that they are on the host.
+// The tracer's command line must not name a mode that changes answers, and no more bindings than are configured.
+func ask(tracer uint64) bool {
+	procPath(tracer, "cmdline")
+	n, ok := slurp()
+	if !ok {
+		return false
+	}
+	binds, ok := plainOptions(n)
+	if !ok {
+		return false
+	}
+	if !alike(conf.root, "/") {
+		return false
+	}
+	list := conf.binds
+	for len(list) > 0 {
+		end := index(list, '|')
+		if end < 0 {
+			end = len(list)
+		}
+		item := list[:end]
+		list = list[min(end+1, len(list)):]
+		if item == "" {
+			continue
+		}
+		binds--
+		host, guest := item, item
+		if colon := index(item, ':'); colon >= 0 {
+			host, guest = item[:colon], item[colon+1:]
+		}
+		if !alike(host, guest) {
+			return false
+		}
+	}
+	return binds == 0
+}
+
+// plainOptions counts the bindings on a command line of n bytes in buffer. It is false where there is an option that
+// is not known to leave the answers alone.
+func plainOptions(n int) (binds int, ok bool) {
+	i := next(0, n) // the command itself
+	for i < n {
+		end := next(i, n)
+		s := unsafe.String(&buffer[i], end-i-1)
+		i = end
+		if len(s) < 2 || s[0] != '-' {
+			break // the guest's command
+		}
+		attached := index(s, '=') >= 0
+		if eq := index(s, '='); eq >= 0 {
+			s = s[:eq]
+		}
+		value := false
+		switch s {
+		case "-r", "--rootfs", "-w", "--pwd", "--cwd", "-v", "--verbose":
+			value = true
+		case "-b", "--bind", "-m", "--mount":
+			value = true
+			binds++
+		case "--kill-on-exit", "-p", "--netcoop":
+		default:
+			return 0, false
+		}
+		if value && !attached {
+			i = next(i, n)
+		}
+	}
+	return binds, true
+}
+
+// next gives the start of the argument after the one at i.
+func next(i, n int) int {
+	for i < n && buffer[i] != 0 {
+		i++
+	}
+	return min(i+1, n)
+}
+
+// alike says whether the guest path is, to PRoot, what the host path is to the kernel. PRoot drops a binding whose
+// host path does not exist.
+func alike(host, guest string) bool {
+	if !lay(askHost, host) || !lay(askGuest, guest) {
+		return false
+	}
+	base := uintptr(unsafe.Pointer(&buffer))
+	r := nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, base+askHost, base+askStat, 0, 0, 0)
+	if nocgo.Failed(r) {
+		return nocgo.Errno(r) == nocgo.ENOENT
+	}
+	if nocgo.Plain(nocgo.SysNewfstatat, nocgo.AtFdcwd, base+askGuest, base+askOther, 0, 0, 0) != 0 {
+		return false
+	}
+	return nocgo.Load64(base+askStat) == nocgo.Load64(base+askOther) &&
+		nocgo.Load64(base+askStat+8) == nocgo.Load64(base+askOther+8)
+}
+
+// lay puts s and a NUL at a place in buffer.
+func lay(at int, s string) bool {
+	if len(s) == 0 || s[0] != '/' || len(s) >= askMax {
+		return false
+	}
+	for i := range len(s) {
+		buffer[at+i] = s[i]
+	}
+	buffer[at+len(s)] = 0
+	return true
+}

@@ -1,0 +1,110 @@
+package relay
+
+import (
+	"unsafe"
+
+	"svcrelay/nocgo"
+)
+
+// attest proves that this process is traced by the PRoot that the configuration describes, and that raw system
+// calls do not reach it. The trampoline page must be mapped.
+func attest() bool {
+	procPath(0, "status")
+	n, ok := slurp()
+	if !ok {
+		return false
+	}
+	tracer, ok := status(n, "TracerPid")
+	if !ok || tracer == 0 {
+		return false
+	}
+	if threads, ok := status(n, "Threads"); !ok || threads != 1 {
+		return false
+	}
+	filters, counted := status(n, "Seccomp_filters") // since Linux 5.9
+	if counted && filters != 1 {                     // with one, the tracer has none: filters are inherited
+		procPath(tracer, "status")
+		n, ok := slurp()
+		if !ok {
+			return false
+		}
+		theirs, ok := status(n, "Seccomp_filters")
+		if !ok || filters != theirs+1 {
+			return false // a filter besides PRoot's
+		}
+	}
+	procPath(tracer, "environ")
+	n, ok = slurp()
+	return ok && sameView(n, tracer) && bypasses()
+}
+
+// sameView compares the tracer's environment, the first n bytes of buffer, with the configuration. The tracer's
+// must contain the key, and everything it says of its view of the file system must be as it is here; if it says
+// nothing, PRoot is asked.
+func sameView(n int, tracer uint64) bool {
+	key, root, binds := false, false, conf.binds == ""
+	told := false
+	for i := 0; i < n; i++ {
+		start := i
+		for i < n && buffer[i] != 0 {
+			i++
+		}
+		if i-start < 6 || buffer[start] != 'P' {
+			continue
+		}
+		s := unsafe.String(&buffer[start], i-start)
+		if v, ok := valueOf(s, "PROOT_FASTPATH="); ok {
+			key = v == conf.key
+		}
+		if v, ok := valueOf(s, "PROOT_NO_SECCOMP="); ok && v != "" {
+			return false
+		}
+		if v, ok := valueOf(s, "PROOT_FP_ROOT="); ok {
+			root, told = v == conf.root, true
+		}
+		if v, ok := valueOf(s, "PROOT_FP_BINDS="); ok {
+			binds, told = v == conf.binds, true
+		}
+	}
+	if !key {
+		return false
+	}
+	if !told {
+		return ask(tracer)
+	}
+	return root && binds
+}
+
+func valueOf(s, name string) (value string, ok bool) {
+	if !hasPrefix(s, name) {
+		return "", false
+	}
+	return s[len(name):], true
+}
+
+// bypasses proves that raw calls are not traced. A traced call stops the caller and wakes the tracer: a voluntary
+// switch each. Without any in between, neither a filter without our rule nor a tracer that stops at every call is
+// there. A switch for another reason (a file system that had to wait) is not held against the tracer: ask again.
+func bypasses() bool {
+	for range 2 {
+		before := switches()
+		procPath(0, "status")
+		fd := nocgo.Raw(nocgo.SysOpenat, nocgo.AtFdcwd, uintptr(unsafe.Pointer(&path)), nocgo.OCloexec, 0, 0, 0)
+		if nocgo.Failed(fd) {
+			return false
+		}
+		nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, uintptr(unsafe.Pointer(&path)), uintptr(unsafe.Pointer(&buffer)), 0, 0, 0)
+		nocgo.Raw(nocgo.SysClose, fd, 0, 0, 0, 0, 0)
+		if switches() == before {
+			return true
+		}
+	}
+	return false
+}
+
+// switches gives the number of voluntary context switches of this thread.
+func switches() uint64 {
+	const nvcsw = 16 // index in struct rusage, in words
+	nocgo.Raw(nocgo.SysGetrusage, nocgo.RusageThread, uintptr(unsafe.Pointer(&usage)), 0, 0, 0, 0)
+	return usage[nvcsw]
+}

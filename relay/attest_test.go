@@ -1,0 +1,101 @@
+package relay
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// fill puts a file's content in buffer.
+func fill(s string) int { return copy(buffer[:], s) }
+
+func TestStatus(t *testing.T) {
+	n := fill("Name:\tx TracerPid: 9\nUmask:\t0022\nTracerPid:\t4711\nThreads:\t1\nBroken\nEmpty:\t\nSeccomp_filters:\t2")
+	for _, c := range []struct {
+		name string
+		want uint64
+		ok   bool
+	}{
+		{"TracerPid", 4711, true}, {"Threads", 1, true}, {"Seccomp_filters", 2, true}, {"Umask", 22, true},
+		{"Seccomp", 0, false}, {"Broken", 0, false}, {"Empty", 0, false}, {"Tracer", 0, false}, {"", 0, false},
+	} {
+		if v, ok := status(n, c.name); v != c.want || ok != c.ok {
+			t.Errorf("%s: %d, %v", c.name, v, ok)
+		}
+	}
+}
+
+func TestProcFiles(t *testing.T) {
+	procPath(0, "status")
+	n, ok := slurp()
+	if !ok {
+		t.Fatal("/proc/self/status cannot be read")
+	}
+	if v, ok := status(n, "Pid"); !ok || v != uint64(os.Getpid()) {
+		t.Errorf("Pid: %d, %v", v, ok)
+	}
+	procPath(uint64(os.Getpid()), "cmdline")
+	if n, ok := slurp(); !ok || !strings.HasPrefix(string(buffer[:n]), os.Args[0]+"\x00") {
+		t.Errorf("cmdline: %q, %v", buffer[:n], ok)
+	}
+	procPath(1<<63, "environ")
+	if _, ok := slurp(); ok {
+		t.Error("a process that cannot be was read")
+	}
+	if !bypasses() {
+		t.Error("system calls of a test make voluntary context switches")
+	}
+}
+
+func TestSameView(t *testing.T) {
+	conf = config{key: "k", root: "/r", binds: "/a|/b:/c"}
+	env := func(v ...string) int { return fill(strings.Join(v, "\x00") + "\x00") }
+	const key, root, binds = "PROOT_FASTPATH=k", "PROOT_FP_ROOT=/r", "PROOT_FP_BINDS=/a|/b:/c"
+	if !sameView(env("PATH=/bin", "", "", key, root, binds), 1) {
+		t.Error("refused the same view")
+	}
+	for _, v := range [][]string{
+		{}, {root, binds}, {key + "k", root, binds}, {"PROOT_FASTPATH=", root, binds}, {key, root}, {key, binds},
+		{key, root + "/", binds}, {key, root, binds + "|"}, {key, root, binds, "PROOT_NO_SECCOMP=1"},
+		{key, root, binds, "PROOT_FP_ROOT=/s"}, {"XPROOT_FASTPATH=k", root, binds},
+	} {
+		if sameView(env(v...), 1) {
+			t.Errorf("believed %q", v)
+		}
+	}
+}
+
+func TestPlainOptions(t *testing.T) {
+	for _, c := range []struct {
+		args  string
+		binds int
+		ok    bool
+	}{
+		{"proot -r /r -b /a:/b -w / /bin/sh -c x", 1, true},
+		{"proot --rootfs=/r --bind=/a -m /b --kill-on-exit /bin/sh -0", 2, true},
+		{"proot -r /r -0 sh", 0, false},
+		{"proot -r /r --link2symlink sh", 0, false},
+		{"proot -S /r sh", 0, false},
+		{"proot -r /r -i 1:1 sh", 0, false},
+		{"proot -r", 0, true},
+		{"proot", 0, true},
+	} {
+		n := fill(strings.ReplaceAll(c.args, " ", "\x00") + "\x00")
+		if binds, ok := plainOptions(n); ok != c.ok || ok && binds != c.binds {
+			t.Errorf("%s: %d, %v", c.args, binds, ok)
+		}
+	}
+}
+
+// TestAsk asks a process whose guest view is the host's.
+func TestAsk(t *testing.T) {
+	dir := t.TempDir()
+	if !alike(dir, dir) || !alike("/", "/") || !alike("/no/such/place", "/x") {
+		t.Error("a place differs from itself")
+	}
+	for _, p := range [][2]string{{dir, "/"}, {"/", "/no/such/place"}, {"", "/"}, {"/", "relative"}, {"/" + strings.Repeat("x", 5000), "/"}} {
+		if alike(p[0], p[1]) {
+			t.Errorf("%q is %q", p[0], p[1])
+		}
+	}
+}

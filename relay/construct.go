@@ -1,0 +1,68 @@
+package relay
+
+import (
+	"unsafe"
+
+	"svcrelay/nocgo"
+	"svcrelay/translate"
+)
+
+// stackMade is how much of the main thread's stack, below sp at the program's start, is certain to be there without
+// asking: the kernel makes 128 KiB at exec. The entry and the stubs look at a window of 128 KiB that begins there.
+const stackMade = 120 << 10
+
+// construct is the constructor. The hand-laid code that the dynamic linker calls has set up x28 and a scratch area.
+//
+//asmgen:entry svcrelay_construct
+func construct(argc, argv, envp uintptr, s *translate.Scratch) {
+	if !proc.start(argc, argv, envp) && !proc.search(uintptr(unsafe.Pointer(s))) || proc.secure {
+		return
+	}
+	conf.load(&proc)
+	if !conf.wanted() {
+		return
+	}
+	if !mapTrampoline() {
+		return
+	}
+	trampoline = true
+	if !prepare(s) {
+		undo()
+		return
+	}
+	nocgo.StoreRelease32(&live, 1)
+}
+
+// prepare does everything after the trampoline page is there. It is false where a step failed.
+func prepare(s *translate.Scratch) bool {
+	if !attest() || !openView(s) {
+		return false
+	}
+	if !plan.Discover(proc.phdr, proc.phnum, &wanted) {
+		return false
+	}
+	low := proc.stack - stackMade
+	if nocgo.Readable(low - granule) {
+		nocgo.Store64(nocgo.Symbol("svcrelay_stack"), uint64(low))
+	} else {
+		low = 0 // a limited stack: every call probes
+	}
+	if !plan.Place(nocgo.Symbol("svcrelay_entry"), low, proc.page) {
+		return false
+	}
+	stats.begin()
+	stepIn(s)
+	return plan.Publish()
+}
+
+// undo leaves nothing mapped and nothing patched. Hand-laid code calls it too, if a check failed in construct.
+//
+//asmgen:entry svcrelay_undo
+func undo() {
+	nocgo.StoreRelease32(&live, 0)
+	if trampoline {
+		plan.Undo()
+		unmapTrampoline()
+		trampoline = false
+	}
+}
