@@ -9,4 +9,4 @@
 // Only ordinary system calls are used here (nocgo.Plain): PRoot has no trampoline page.
 package tracer
 
-//go:generate go run ./gen -o libsvcrelay-tracer.o
+//go:generate go run ./gen
