@@ -9,7 +9,7 @@ import (
 
 func (l *lowerer) instr(in ssa.Instruction) {
 	switch in := in.(type) {
-	case *ssa.DebugRef, *ssa.MakeInterface:
+	case *ssa.DebugRef, *ssa.MakeInterface, *ssa.RunDefers:
 	case *ssa.Alloc:
 		l.alloc(in)
 	case *ssa.Store:
