@@ -14,11 +14,11 @@ type piece struct {
 
 // promoteSlots promotes what it can and says whether it did anything.
 func (f *fn) promoteSlots() bool {
-	pieces := f.findPieces()
+	pieces, taken := f.findPieces()
 	if pieces == nil {
 		return false
 	}
-	p := &promoter{f: f, pieces: pieces}
+	p := &promoter{f: f, pieces: pieces, taken: taken}
 	return p.run()
 }
 
@@ -30,9 +30,10 @@ func slotAccess(v *value) (slot, off int64, ok bool) {
 	return 0, 0, false
 }
 
-// findPieces splits the promotable slots into pieces; the result is nil if there are none.
-func (f *fn) findPieces() [][]*piece {
-	taken := make([]bool, len(f.slots))
+// findPieces splits the promotable slots into pieces, nil if there are none, and says which slots have their address
+// taken.
+func (f *fn) findPieces() (pieces [][]*piece, taken []bool) {
+	taken = make([]bool, len(f.slots))
 	type access struct{ off, size int64 }
 	acc := make([][]access, len(f.slots))
 	for _, b := range f.blocks {
@@ -83,15 +84,16 @@ func (f *fn) findPieces() [][]*piece {
 		out = append(out, ps)
 	}
 	if !found {
-		return nil
+		return nil, nil
 	}
-	return out
+	return out, taken
 }
 
 // promoter replaces pieces by values.
 type promoter struct {
 	f      *fn
 	pieces [][]*piece
+	taken  []bool
 	all    []*piece
 	slotOf []int64
 	last   []map[int]*value // by block id: the value of a piece at the end, if set in the block
@@ -201,7 +203,7 @@ func (p *promoter) rewrite(b *block, v *value, cur map[int]*value) {
 			return
 		}
 	case opZero:
-		if v.args[0].op == opSlot {
+		if v.args[0].op == opSlot && !p.taken[v.args[0].imm] {
 			p.define(v, cur)
 			for _, q := range p.pieces[v.args[0].imm] {
 				if q.bad {
