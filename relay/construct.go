@@ -19,40 +19,37 @@ func construct(argc, argv, envp uintptr, s *translate.Scratch) {
 		return
 	}
 	conf.load(&proc)
-	if !conf.wanted() {
-		return
-	}
-	if !mapTrampoline() {
+	if !conf.wanted() || !mapTrampoline() {
 		return
 	}
 	trampoline = true
-	if !prepare(s) {
+	if !prepare(s) || !plan.Publish() {
 		undo()
 		return
+	}
+	stats.begin()
+	if watchesDirectory() {
+		view.TrackDirectory()
 	}
 	nocgo.StoreRelease32(&live, 1)
 }
 
-// prepare does everything after the trampoline page is there. It is false where a step failed.
+// prepare does everything between the trampoline page and the first changed instruction. It is false where a step
+// failed.
 func prepare(s *translate.Scratch) bool {
-	if !attest() || !openView(s) {
+	if !attest() || !view.Configure(s, conf.root, conf.binds, conf.ttl) {
 		return false
 	}
+	chooseSites(&wanted)
 	if !plan.Discover(proc.phdr, proc.phnum, &wanted) {
 		return false
 	}
 	low := proc.stack - stackMade
-	if nocgo.Readable(low - granule) {
-		nocgo.Store64(nocgo.Symbol("svcrelay_stack"), uint64(low))
-	} else {
-		low = 0 // a limited stack: every call probes
+	if !nocgo.Readable(low - granule) {
+		low = 0 // a limited stack: every call asks
 	}
-	if !plan.Place(nocgo.Symbol("svcrelay_entry"), low, proc.page) {
-		return false
-	}
-	stats.begin()
-	stepIn(s)
-	return plan.Publish()
+	nocgo.Store64(nocgo.Symbol("svcrelay_stack"), uint64(low))
+	return plan.Place(nocgo.Symbol("svcrelay_entry"), low, proc.page)
 }
 
 // undo leaves nothing mapped and nothing patched. Hand-laid code calls it too, if a check failed in construct.
@@ -60,9 +57,10 @@ func prepare(s *translate.Scratch) bool {
 //asmgen:entry svcrelay_undo
 func undo() {
 	nocgo.StoreRelease32(&live, 0)
-	if trampoline {
-		plan.Undo()
-		unmapTrampoline()
-		trampoline = false
+	if !trampoline {
+		return
 	}
+	trampoline = false // first, so that a failure in here is not met again
+	plan.Undo()
+	unmapTrampoline()
 }

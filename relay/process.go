@@ -14,6 +14,7 @@ const (
 	granule = 4096 // smallest page size of the architecture
 	maxArgs = 1 << 20
 	maxAuxv = 64
+	maxKey  = 1 << 12   // the kernel's keys are below 64
 	maxVar  = 128 << 10 // longest environment string; the kernel's limit is the same
 )
 
@@ -71,8 +72,11 @@ func (p *process) start(argc, argv, envp uintptr) bool {
 		if !p.readable(at, 16) {
 			return false
 		}
-		v := uintptr(nocgo.Load64(at + 8))
-		switch nocgo.Load64(at) {
+		key, v := nocgo.Load64(at), uintptr(nocgo.Load64(at+8))
+		if key > maxKey {
+			return false
+		}
+		switch key {
 		case 0:
 			return p.phdr != 0 && p.phdr&7 == 0 && p.phnum < 1<<16 && p.page >= granule && p.page <= 1<<20 && p.page&(p.page-1) == 0
 		case atPhdr:

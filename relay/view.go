@@ -2,18 +2,60 @@ package relay
 
 import (
 	"svcrelay/nocgo"
-	"svcrelay/translate"
+	"svcrelay/patcher"
 )
 
-// openView gives translate the configuration and says which sites are worth patching.
-func openView(s *translate.Scratch) bool {
-	if !view.Configure(conf.root, conf.binds, conf.ttl) {
-		return false
-	}
-	wanted.Add(nocgo.SysOpenat)
-	wanted.Add(nocgo.SysNewfstatat)
-	return true
+// chooseSites says which calls are worth a relay: those that translate answers, and those after which what it
+// remembers no longer holds.
+func chooseSites(n *patcher.Numbers) {
+	n.Add(nocgo.SysOpenat)
+	n.Add(nocgo.SysNewfstatat)
+	n.Add(nocgo.SysFaccessat)
+	n.Add(nocgo.SysStatx)
+	n.Add(nocgo.SysReadlinkat)
+
+	n.Add(nocgo.SysChdir)
+	n.Add(nocgo.SysFchdir)
+	n.Add(nocgo.SysRenameat)
+	n.Add(nocgo.SysRenameat2)
+	n.Add(nocgo.SysUnlinkat)
+	n.Add(nocgo.SysSymlinkat)
+	n.Add(nocgo.SysLinkat)
+	n.Add(nocgo.SysMkdirat)
+	n.Add(nocgo.SysMknodat)
+	n.Add(nocgo.SysFchmod)
+	n.Add(nocgo.SysFchmodat)
+	n.Add(nocgo.SysFchown)
+	n.Add(nocgo.SysFchownat)
+	n.Add(nocgo.SysWait4)
+	n.Add(nocgo.SysWaitid)
+	n.Add(nocgo.SysChroot)
+	n.Add(nocgo.SysMount)
+	n.Add(nocgo.SysUmount2)
+	n.Add(nocgo.SysPivotRoot)
+	n.Add(nocgo.SysUnshare)
+	n.Add(nocgo.SysSetns)
 }
 
-// stepIn brings the kernel's current directory to where PRoot's is.
-func stepIn(s *translate.Scratch) {}
+// watchesDirectory says whether all ways in which the C library changes the current directory are sites of the plan.
+func watchesDirectory() bool {
+	chdir, fchdir, rename := false, false, false
+	for i := range plan.Count {
+		s := &plan.Sites[i]
+		switch uintptr(s.Nr) {
+		case nocgo.SysChdir, nocgo.SysFchdir, nocgo.SysRenameat, nocgo.SysRenameat2:
+			if !s.Published {
+				return false
+			}
+		}
+		switch uintptr(s.Nr) {
+		case nocgo.SysChdir:
+			chdir = true
+		case nocgo.SysFchdir:
+			fchdir = true
+		case nocgo.SysRenameat, nocgo.SysRenameat2:
+			rename = true
+		}
+	}
+	return chdir && fchdir && rename
+}

@@ -37,9 +37,18 @@ func main() {
 
 // generate writes both files to dir.
 func generate(dir string) error {
-	p, err := compile.Compile(compile.Config{Patterns: []string{"svcrelay/relay"}})
+	o, in, err := assemble(nil)
 	if err != nil {
 		return err
+	}
+	return write(dir, o, in)
+}
+
+// assemble makes the object. A test may replace source files.
+func assemble(overlay map[string][]byte) (*obj.Object, info, error) {
+	p, err := compile.Compile(compile.Config{Patterns: []string{"svcrelay/relay"}, Overlay: overlay})
+	if err != nil {
+		return nil, info{}, err
 	}
 	o := obj.New()
 	for _, f := range []struct {
@@ -52,7 +61,7 @@ func generate(dir string) error {
 		f.emit(b)
 		fn, err := b.Finish()
 		if err != nil {
-			return err
+			return nil, info{}, err
 		}
 		o.AddFunc(fn, "", obj.Local)
 	}
@@ -62,9 +71,9 @@ func generate(dir string) error {
 	o.AddPointer(".fini_array", "svcrelay_stop")
 	in := describe(p, o)
 	if in.Stack > needed {
-		return fmt.Errorf("a call needs %d bytes of stack, more than %d: make translate.Scratch smaller", in.Stack, needed)
+		return nil, in, fmt.Errorf("a call needs %d bytes of stack, more than %d: make translate.Scratch smaller", in.Stack, needed)
 	}
-	return write(dir, o, in)
+	return o, in, nil
 }
 
 // describe collects the figures.
