@@ -237,3 +237,12 @@ func (l *linker) write(start uint64) []byte {
 	putHeader(out, elf.Header64{Type: uint16(elf.ET_EXEC), Entry: start, Phoff: 64, Phentsize: 56, Phnum: 2, Shentsize: 64})
 	return out
 }
+
+// Address is the address that the last Link gave to a symbol.
+func (o *Object) Address(name string) (uint64, bool) {
+	s := o.symByNam[name]
+	if s == nil || s.section == nil {
+		return 0, false
+	}
+	return s.section.addr + uint64(s.off), true
+}
