@@ -1,0 +1,240 @@
+package translate
+
+import (
+	"unsafe"
+
+	"svcrelay/nocgo"
+)
+
+// begin reads the path at addr and finds what it names, as seen from the descriptor dirfd: afterwards s.fd and
+// s.call are what to give the kernel, with the final component not followed. An empty path is only noted.
+func (v *View) begin(s *Scratch, dirfd, addr uintptr) (errno uintptr, why Reason) {
+	s.empty = false
+	s.unproven = false
+	s.learn = false
+	s.tail = tailNone
+	s.gen = nocgo.LoadAcquire32(&v.gen)
+	if v.ttl != 0 {
+		s.born = nocgo.Counter()
+	}
+	n := nocgo.CString(s.path[:textMax], addr)
+	if nocgo.Failed(n) {
+		if n == nocgo.Fail(nocgo.ENAMETOOLONG) {
+			return 0, TooLong
+		}
+		return 0, Memory
+	}
+	if n == 0 {
+		s.empty = true
+		s.fd, s.call = uintptr(int64(int32(dirfd))), s.pathAddr()
+		return 0, Answered
+	}
+	if nocgo.Load8(s.pathAddr()) == '/' {
+		return v.locate(s, n)
+	}
+	if int32(dirfd) == atFdcwd {
+		return v.fromCwd(s, n)
+	}
+	return v.fromDescriptor(s, dirfd, n)
+}
+
+const atFdcwd = -100
+
+// join puts the guest directory reached before the relative path of n bytes in s.path.
+func (v *View) join(s *Scratch, n uintptr) (length uintptr, ok bool) {
+	skip := s.guestLen + 1
+	if s.guestLen == 1 {
+		skip = 1
+	}
+	if skip+n >= textMax {
+		return 0, false
+	}
+	path := s.pathAddr()
+	nocgo.CopyDown(path+skip, path, n)
+	nocgo.CopyUp(path, s.guestAddr(), skip-1)
+	nocgo.Store8(path+skip-1, '/')
+	return skip + n, true
+}
+
+// fromDescriptor finds what a relative path names that starts at a descriptor. PRoot reads the descriptor's host
+// path, gives it the guest's point of view and walks from "/" again. A directory whose identity was found to be
+// where its guest path leads is remembered. A single name in it is given to the kernel relative to the
+// descriptor itself.
+func (v *View) fromDescriptor(s *Scratch, dirfd, n uintptr) (errno uintptr, why Reason) {
+	if int32(dirfd) < 0 || nocgo.Failed(nocgo.Raw(nocgo.SysFstat, dirfd, s.statAddr(), 0, 0, 0, 0)) {
+		return 0, Descriptor
+	}
+	// A removed directory has another name under /proc, which leads nowhere.
+	if s.stat.Mode&nocgo.ModeType != nocgo.ModeDirectory || s.stat.Nlink == 0 {
+		return 0, Descriptor
+	}
+	s.dev, s.ino = s.stat.Dev, s.stat.Ino
+	if !v.recall(s) {
+		if why = v.identify(s, dirfd); why != Answered {
+			return 0, why
+		}
+	}
+	name := s.pathAddr()
+	if hasSlash(name, n) || !ordinary(name, n) {
+		n, ok := v.join(s, n)
+		if !ok {
+			return 0, TooLong
+		}
+		return v.locate(s, n)
+	}
+	s.links = 0
+	s.inner = true
+	s.name, s.nameLen = name, n
+	s.at, s.end = name+n, name+n
+	if s.kids && v.active > 1 && v.kid(s.guestAddr(), s.guestLen, name, n) != none {
+		return 0, v.target(s)
+	}
+	s.leafBind = s.bind
+	s.fd, s.call = uintptr(int64(int32(dirfd))), name
+	return 0, Answered
+}
+
+// identify finds the guest directory of a descriptor: the text that PRoot would use, if walking it leads to that
+// very directory and through no link. A link would mean that the text names another place now.
+func (v *View) identify(s *Scratch, dirfd uintptr) Reason {
+	// PRoot looks below the number of the thread; threads may have descriptors of their own.
+	const fds = "/proc/thread-self/fd/"
+	link := s.restAddr()
+	for i := range len(fds) {
+		nocgo.Store8(link+uintptr(i), fds[i])
+	}
+	at := link + uintptr(len(fds))
+	div := uintptr(1)
+	for dirfd&0x7fffffff/div >= 10 {
+		div *= 10
+	}
+	for ; div > 0; div /= 10 {
+		nocgo.Store8(at, uint8('0'+dirfd&0x7fffffff/div%10))
+		at++
+	}
+	nocgo.Store8(at, 0)
+	host := s.hostAddr()
+	n := nocgo.Raw(nocgo.SysReadlinkat, nocgo.AtFdcwd, link, host, textMax, 0, 0)
+	if nocgo.Failed(n) || n == 0 || n >= textMax || nocgo.Load8(host) != '/' {
+		return Descriptor
+	}
+	if inProc(host, n) {
+		return Proc
+	}
+	s.hostLen = n
+	// directoryText may overwrite the host path that the walk must lead to.
+	wanted := s.restAddr()
+	nocgo.CopyUp(wanted, host, n)
+	if why := v.directoryText(s); why != Answered {
+		return why
+	}
+	if why := v.verify(s); why != Answered {
+		return why
+	}
+	if s.hostLen != n || !nocgo.EqualWords(host, wanted, n) {
+		return Outside
+	}
+	if nocgo.Failed(nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, host, s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0)) ||
+		s.stat.Dev != s.dev || s.stat.Ino != s.ino {
+		return Changed
+	}
+	if v.ttl != 0 && s.ino != 0 {
+		v.remember(s, 0, 0, s.dev, s.ino)
+	}
+	return Answered
+}
+
+// verify walks the guest path in s.guest, which must lead through directories only, and makes it the directory
+// reached. Whether the last one is a directory is left to the caller.
+func (v *View) verify(s *Scratch) Reason {
+	guest, whole := s.guestAddr(), s.guestLen
+	if why := v.settle(s); why != Answered {
+		return why
+	}
+	for n := uintptr(2); n <= whole && whole > 1; n++ {
+		if n < whole && nocgo.Load8(guest+n) != '/' {
+			continue
+		}
+		s.guestLen = n
+		if why := v.settle(s); why != Answered {
+			return why
+		}
+		if n == whole {
+			return Answered
+		}
+		r := nocgo.Raw(nocgo.SysReadlinkat, nocgo.AtFdcwd, s.hostAddr(), s.hostAddr(), textMax, 0, 0)
+		if r != nocgo.Fail(nocgo.EINVAL) {
+			return Changed
+		}
+	}
+	return Answered
+}
+
+// fromCwd finds what a relative path names that starts at the current directory. PRoot keeps the text of the
+// guest's current directory in its own memory; so does the View. It asks PRoot for it (getcwd) whenever a call
+// may have changed it, and once in every process: vfork shares the memory of two processes with different
+// directories, so the text is kept with the process's number.
+//
+// Not noticed: a process that shares the directory but not the memory (clone with CLONE_FS alone), and a chdir
+// whose svc instruction is not one of the patched sites.
+func (v *View) fromCwd(s *Scratch, n uintptr) (errno uintptr, why Reason) {
+	if nocgo.LoadAcquire32(&v.track) == 0 {
+		return 0, Directory
+	}
+	pid := nocgo.Raw(nocgo.SysGetpid, 0, 0, 0, 0, 0, 0)
+	if !v.knowCwd(s, uint64(pid)) {
+		if why = v.askCwd(s, uint64(pid)); why != Answered {
+			return 0, why
+		}
+	}
+	if s.guestLen == 0 {
+		return 0, Directory
+	}
+	n, ok := v.join(s, n)
+	if !ok {
+		return 0, TooLong
+	}
+	return v.locate(s, n)
+}
+
+// knowCwd copies the current directory's text to s.guest, if it is known in process pid.
+func (v *View) knowCwd(s *Scratch, pid uint64) bool {
+	e := &v.place
+	seq := nocgo.LoadAcquire32(&e.seq)
+	size := uintptr(e.guestLen)
+	if seq&1 != 0 || e.id != pid || e.gen != nocgo.LoadAcquire32(&v.cwd) || size > slotText {
+		return false
+	}
+	nocgo.CopyWords(s.guestAddr(), uintptr(unsafe.Pointer(&e.text)), size)
+	nocgo.Fence()
+	if nocgo.LoadAcquire32(&e.seq) != seq {
+		return false
+	}
+	s.guestLen = size
+	return true
+}
+
+// askCwd asks PRoot for the current directory and remembers the answer; an unusable one as length 0.
+func (v *View) askCwd(s *Scratch, pid uint64) Reason {
+	gen := nocgo.LoadAcquire32(&v.cwd)
+	r := nocgo.Plain(nocgo.SysGetcwd, s.guestAddr(), textMax, 0, 0, 0, 0)
+	s.guestLen = 0
+	if !nocgo.Failed(r) && r > 1 && r <= textMax && nocgo.Load8(s.guestAddr()) == '/' {
+		s.guestLen = r - 1
+	}
+	if s.guestLen > slotText {
+		return TooLong
+	}
+	e := &v.place
+	seq := nocgo.LoadAcquire32(&e.seq)
+	if seq&1 == 0 && nocgo.CompareAndSwap32(&e.seq, seq, seq+1) {
+		nocgo.Fence()
+		e.gen = gen
+		e.id = pid
+		e.guestLen = uint16(s.guestLen)
+		nocgo.CopyUp(uintptr(unsafe.Pointer(&e.text)), s.guestAddr(), s.guestLen)
+		nocgo.Fence()
+		nocgo.StoreRelease32(&e.seq, seq+2)
+	}
+	return Answered
+}

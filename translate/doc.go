@@ -1,0 +1,22 @@
+// Package translate answers path system calls of a guest program as PRoot would: it turns guest paths into host
+// paths with PRoot's own rules and asks the kernel about the host path with raw calls.
+//
+// It knows the rootfs and the bindings from its configuration (View.Configure) and nothing else. Every handler
+// answers only what follows with certainty from PRoot 5.4.0 and from Termux's fork alike; everything else is
+// declined with a Reason, so that PRoot answers it.
+//
+// The package is written in the freestanding subset of Go and runs on the guest's own stack: it does not
+// allocate, and its work area is a Scratch of the caller.
+//
+// # How a path is resolved
+//
+// A path is made absolute in guest terms, as PRoot does: a relative one is joined to the text of the current
+// directory or of the descriptor's directory. Then it is walked from "/". Each component is looked up on the
+// host below the host path of its directory; a component that is the guest path of a binding continues at the
+// binding's host path. A symbolic link's text is read, given the guest's point of view (detranslate.go) and
+// walked in its place. ".." removes the last component of the guest path that was resolved so far. The last
+// component is left to the system call itself, after it was found to be no link (or the call does not follow
+// links).
+//
+// The result of walking the directory part of a path is remembered (cache.go) for the configured lifetime.
+package translate

@@ -1,0 +1,110 @@
+package translate
+
+import "svcrelay/nocgo"
+
+// readlink answers readlinkat.
+//
+// The text is given the guest's point of view as PRoot does on the way out: over the kernel's own answer in the
+// buffer, with a NUL after it. Declined are empty paths and sizes the kernel refuses, and absolute texts that do
+// not fit, which PRoots treat differently.
+func (v *View) readlink(s *Scratch, c *Call) (uintptr, Reason) {
+	buf, size := c.Arg[2], uintptr(uint32(c.Arg[3]))
+	if int32(c.Arg[3]) <= 0 {
+		return 0, Flags
+	}
+	errno, why := v.begin(s, c.Arg[0], c.Arg[1])
+	if errno != 0 || why != Answered {
+		return outcome(errno, why)
+	}
+	if s.empty {
+		return 0, Empty
+	}
+	if s.tail != tailNone {
+		if errno, why = v.chase(s); errno != 0 || why != Answered {
+			return outcome(errno, why)
+		}
+		v.seal(s)
+	}
+	mine, referrer, why := v.readlinkReferrer(s)
+	if why != Answered {
+		return 0, why
+	}
+	// Nothing is left to walk, so rest is free. The kernel's text stays there, s.host gets a copy to work on.
+	text := s.restAddr()
+	n := nocgo.Raw(nocgo.SysReadlinkat, s.fd, s.call, text, textMax, 0, 0)
+	if n == nocgo.Fail(nocgo.EINVAL) {
+		v.learnt(s, 0)
+	} else {
+		v.learnt(s, n)
+	}
+	if nocgo.Failed(n) {
+		return v.priority(s, n)
+	}
+	if n >= textMax || n == 0 {
+		return 0, TooLong
+	}
+	if nocgo.Load8(text) != '/' {
+		if size > n {
+			size = n
+		}
+		return v.relativeText(s, buf, text, size)
+	}
+	if n >= size {
+		return 0, TooLong
+	}
+	nocgo.CopyWords(s.hostAddr(), text, n)
+	at, length, why := v.linkText(s, n, mine, referrer)
+	if why != Answered {
+		return 0, why
+	}
+	if length == n && nocgo.EqualWords(at, text, n) && !v.rootIsHost() {
+		return n, deliverText(buf, text, n)
+	}
+	nocgo.CopyUp(text, at, length)
+	whole := n
+	if length < size {
+		nocgo.Store8(text+length, 0)
+		if length+1 > whole {
+			whole = length + 1
+		}
+		return length, deliverText(buf, text, whole)
+	}
+	return size, deliverText(buf, text, size)
+}
+
+// readlinkReferrer is referrer for the final component, whose host path may not have been made yet.
+func (v *View) readlinkReferrer(s *Scratch) (mine bool, referrer uintptr, why Reason) {
+	if s.fd != nocgo.AtFdcwd && s.bind != 0 {
+		if why = v.settle(s); why != Answered {
+			return false, none, why
+		}
+		if why = s.hostAppend(s.name, s.nameLen); why != Answered {
+			return false, none, why
+		}
+	}
+	return v.referrer(s, s.leafBind)
+}
+
+// relativeText delivers a text that PRoot does not touch. One that is too short for a probe is read once more by
+// the kernel, straight into the guest's buffer.
+func (v *View) relativeText(s *Scratch, buf, text, size uintptr) (uintptr, Reason) {
+	if size >= 8 {
+		return size, deliverText(buf, text, size)
+	}
+	r := nocgo.Raw(nocgo.SysReadlinkat, s.fd, s.call, buf, size, 0, 0)
+	if nocgo.Failed(r) || r != size || nocgo.Load8(buf) == '/' {
+		return 0, Changed
+	}
+	return r, Answered
+}
+
+// deliverText copies n bytes, less than a page, to the guest's buffer. A probe overwrites eight bytes, so there
+// must be as many.
+func deliverText(buf, from, n uintptr) Reason {
+	const granule = 4096
+	if n < 8 || !nocgo.Writable(buf) || (buf^(buf+n-1))&^(granule-1) != 0 && !nocgo.Writable(buf+n-8) {
+		return Memory
+	}
+	nocgo.CopyUp(buf, from, n)
+	return Answered
+}

@@ -1,0 +1,83 @@
+package translate
+
+import (
+	"unsafe"
+
+	"svcrelay/nocgo"
+)
+
+const statFlags = nocgo.AtSymlinkNofollow | nocgo.AtNoAutomount | nocgo.AtEmptyPath
+
+// stat answers newfstatat.
+//
+// It proves that the final component is no link, or that the call does not follow links, with the very lookup
+// that fills the structure. It declines unknown flags, because PRoot resolves the path before the kernel refuses
+// them, and a buffer that cannot be written.
+func (v *View) stat(s *Scratch, c *Call) (uintptr, Reason) {
+	flags, buf := uintptr(uint32(c.Arg[3])), c.Arg[2]
+	if flags&^statFlags != 0 {
+		return 0, Flags
+	}
+	errno, why := v.begin(s, c.Arg[0], c.Arg[1])
+	if errno != 0 || why != Answered {
+		return outcome(errno, why)
+	}
+	if s.empty {
+		// PRoot leaves an empty path alone. The kernel's own current directory is not PRoot's.
+		if flags&nocgo.AtEmptyPath != 0 && int32(c.Arg[0]) < 0 {
+			return 0, Empty
+		}
+		return nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, buf, flags, 0, 0), Answered
+	}
+	if s.tail == tailNone && flags&nocgo.AtSymlinkNofollow != 0 {
+		r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, buf, flags, 0, 0)
+		v.learnt(s, r)
+		return v.priority(s, r)
+	}
+	for s.tail == tailNone {
+		r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), flags|nocgo.AtSymlinkNofollow, 0, 0)
+		v.learnt(s, r)
+		if nocgo.Failed(r) {
+			return v.priority(s, r)
+		}
+		if s.stat.Mode&nocgo.ModeType != nocgo.ModeSymlink {
+			return 0, deliver(buf, s.statAddr(), unsafe.Sizeof(s.stat))
+		}
+		linked, errno, why := v.follow(s)
+		if errno != 0 || why != Answered {
+			return outcome(errno, why)
+		}
+		if !linked {
+			return 0, Changed
+		}
+	}
+	if errno, why = v.chase(s); errno != 0 || why != Answered {
+		return outcome(errno, why)
+	}
+	v.seal(s)
+	r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, buf, flags, 0, 0)
+	return v.priority(s, r)
+}
+
+// chase follows links until the final component is none.
+func (v *View) chase(s *Scratch) (errno uintptr, why Reason) {
+	for {
+		linked, errno, why := v.follow(s)
+		if errno != 0 || why != Answered || !linked {
+			return errno, why
+		}
+	}
+}
+
+// deliver copies a result of n bytes, a multiple of 8 and less than a page, to the guest's buffer. Where the
+// buffer cannot be written completely the kernel has to decide what happens.
+func deliver(buf, from, n uintptr) Reason {
+	const granule = 4096
+	if !nocgo.Writable(buf) || (buf^(buf+n-1))&^(granule-1) != 0 && !nocgo.Writable(buf+n-8) {
+		return Memory
+	}
+	for i := uintptr(0); i < n; i += 8 {
+		nocgo.Store64(buf+i, nocgo.Load64(from+i))
+	}
+	return Answered
+}

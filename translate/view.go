@@ -1,0 +1,233 @@
+package translate
+
+import (
+	"unsafe"
+
+	"svcrelay/nocgo"
+)
+
+// Capacities of a View. A configuration that does not fit is refused.
+const (
+	maxBindings = 96
+	maxText     = 24 << 10
+)
+
+// View is what is known of PRoot's view of the file system: the rootfs, the bindings, and what was learnt since.
+// The zero View declines everything.
+type View struct {
+	state uint32 // stateInert, stateReady or stateWithdrawn
+	gen   uint32 // counts the events after which nothing remembered holds
+	cwd   uint32 // counts the events after which the current directory's text may be another
+	track uint32 // the current directory is tracked
+	ttl   uint64 // lifetime of what is remembered, in ticks; 0: nothing is
+
+	parsed   uintptr // bindings stored, with the rootfs
+	waiting  uintptr // entries of pending
+	active   uintptr // entries of order
+	murky    bool    // the host path of a binding is not known
+	pending  [maxBindings]uint8
+	order    [maxBindings]uint8 // the bindings in place, as PRoot lists them by host path
+	bindings [maxBindings]binding
+	used     uintptr
+	text     [maxText]byte
+
+	place slot // the text of the current directory
+	slots [slotCount]slot
+}
+
+const (
+	stateInert = iota
+	stateReady
+	stateWithdrawn
+)
+
+// binding is one binding of PRoot, or with index 0 the rootfs. Its texts lie in View.text.
+type binding struct {
+	host, guest       uint32
+	hostLen, guestLen uint32
+	opaque            bool // what is below guest is PRoot's business
+}
+
+// TrackDirectory tells the View that every chdir, fchdir and rename of the process will pass through Handle from
+// now on. Without it, paths relative to the current directory are declined.
+func (v *View) TrackDirectory() { nocgo.StoreRelease32(&v.track, 1) }
+
+// Withdraw makes the View decline everything from now on.
+func (v *View) Withdraw() { nocgo.StoreRelease32(&v.state, stateWithdrawn) }
+
+// Forget drops everything that is remembered of directories.
+func (v *View) Forget() { nocgo.Add32(&v.gen, 1) }
+
+func (v *View) textAddr() uintptr { return uintptr(unsafe.Pointer(&v.text)) }
+
+func (v *View) hostText(b uintptr) (addr, n uintptr) {
+	e := &v.bindings[b]
+	return v.textAddr() + uintptr(e.host), uintptr(e.hostLen)
+}
+
+func (v *View) guestText(b uintptr) (addr, n uintptr) {
+	e := &v.bindings[b]
+	return v.textAddr() + uintptr(e.guest), uintptr(e.guestLen)
+}
+
+// contains says whether path is ref or lies below it. Both are canonical in the same point of view, apart from
+// one trailing slash, which does not count.
+func contains(ref, refLen, path, pathLen uintptr) bool {
+	if refLen != 0 && nocgo.Load8(ref+refLen-1) == '/' {
+		refLen--
+	}
+	if pathLen != 0 && nocgo.Load8(path+pathLen-1) == '/' {
+		pathLen--
+	}
+	if refLen > pathLen || refLen < pathLen && nocgo.Load8(path+refLen) != '/' {
+		return false
+	}
+	return nocgo.EqualWords(ref, path, refLen)
+}
+
+// same says whether two canonical paths are equal, apart from one trailing slash.
+func same(a, aLen, b, bLen uintptr) bool {
+	return contains(a, aLen, b, bLen) && contains(b, bLen, a, aLen)
+}
+
+// inProc says whether a path is /proc or lies below it.
+func inProc(path, n uintptr) bool {
+	return n >= 5 && nocgo.Load32(path) == 'p'<<8|'r'<<16|'o'<<24|'/' && nocgo.Load8(path+4) == 'c' &&
+		(n == 5 || nocgo.Load8(path+5) == '/')
+}
+
+// underRoot says whether a host path belongs to the rootfs.
+func (v *View) underRoot(path, n uintptr) bool {
+	root, rootLen := v.hostText(0)
+	return contains(root, rootLen, path, n)
+}
+
+// rootIsHost says whether the rootfs is the host's own "/".
+func (v *View) rootIsHost() bool { return v.bindings[0].hostLen == 1 }
+
+// none is the index of no binding.
+const none = ^uintptr(0)
+
+// byHost finds the binding that PRoot takes for a host path: the first of its list, which has contained bindings
+// before those that contain them and of equal ones the older first. Paths of the rootfs belong to no binding
+// unless the rootfs is "/".
+func (v *View) byHost(path, n uintptr) uintptr {
+	if !v.rootIsHost() && v.underRoot(path, n) {
+		return none
+	}
+	for i := uintptr(0); i < v.active; i++ {
+		b := uintptr(v.order[i])
+		ref, refLen := v.hostText(b)
+		if refLen != 0 && contains(ref, refLen, path, n) {
+			return b
+		}
+	}
+	return none
+}
+
+// byGuest finds the binding of a guest path: the longest that contains it.
+func (v *View) byGuest(path, n uintptr) uintptr {
+	best, bestLen := uintptr(0), uintptr(0)
+	for i := uintptr(0); i < v.active; i++ {
+		b := uintptr(v.order[i])
+		ref, refLen := v.guestText(b)
+		if refLen > bestLen && contains(ref, refLen, path, n) {
+			best, bestLen = b, refLen
+		}
+	}
+	return best
+}
+
+// kid finds the binding whose guest path is the component name of the guest directory dir, or none.
+func (v *View) kid(dir, dirLen, name, n uintptr) uintptr {
+	if dirLen == 1 {
+		dirLen = 0
+	}
+	for i := uintptr(0); i < v.active; i++ {
+		b := uintptr(v.order[i])
+		ref, refLen := v.guestText(b)
+		if refLen == dirLen+1+n && nocgo.Load8(ref+dirLen) == '/' && nocgo.EqualWords(ref+dirLen+1, name, n) &&
+			nocgo.EqualWords(ref, dir, dirLen) {
+			return b
+		}
+	}
+	return none
+}
+
+// hasKids says whether a binding lies directly below the guest directory dir.
+func (v *View) hasKids(dir, dirLen uintptr) bool {
+	if dirLen == 1 {
+		dirLen = 0
+	}
+	for i := uintptr(0); i < v.active; i++ {
+		ref, refLen := v.guestText(uintptr(v.order[i]))
+		if refLen > dirLen+1 && nocgo.Load8(ref+dirLen) == '/' && nocgo.EqualWords(ref, dir, dirLen) &&
+			!hasSlash(ref+dirLen+1, refLen-dirLen-1) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasSlash(p, n uintptr) bool {
+	for i := uintptr(0); i < n; i++ {
+		if nocgo.Load8(p+i) == '/' {
+			return true
+		}
+	}
+	return false
+}
+
+// settle derives binding and host path of s.guest. It declines directories that are not for us to look into.
+func (v *View) settle(s *Scratch) Reason {
+	guest, guestLen := s.guestAddr(), s.guestLen
+	b := v.byGuest(guest, guestLen)
+	if v.bindings[b].opaque {
+		return Hidden
+	}
+	s.bind = b
+	if !v.expand(s, b) {
+		return TooLong
+	}
+	s.kids = true
+	s.unproven = false
+	return v.enterable(s)
+}
+
+// enterable declines directories of /proc, by whatever name.
+func (v *View) enterable(s *Scratch) Reason {
+	if inProc(s.hostAddr(), s.hostLen) || inProc(s.guestAddr(), s.guestLen) {
+		return Proc
+	}
+	return Answered
+}
+
+// expand makes s.host of s.guest, which lies below binding b. It is false where there is no room.
+func (v *View) expand(s *Scratch, b uintptr) bool {
+	host, hostLen := v.hostText(b)
+	skip := uintptr(v.bindings[b].guestLen)
+	if skip == 1 {
+		skip = 0
+	}
+	if hostLen == 1 {
+		hostLen = 0
+	}
+	suffix := s.guestLen - skip
+	if s.guestLen == 1 {
+		suffix = 0
+	}
+	n := hostLen + suffix
+	if n >= textMax {
+		return false
+	}
+	out := s.hostAddr()
+	nocgo.CopyWords(out, host, hostLen)
+	nocgo.CopyWords(out+hostLen, s.guestAddr()+skip, suffix)
+	if n == 0 {
+		nocgo.Store8(out, '/')
+		n = 1
+	}
+	s.hostLen = n
+	nocgo.Store8(out+n, 0)
+	return true
+}
