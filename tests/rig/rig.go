@@ -4,27 +4,15 @@
 package rig
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"svcrelay/tests/rig/cache"
-	"svcrelay/tests/rig/debian"
-	"svcrelay/tests/rig/guest"
-	"svcrelay/tests/rig/kernel"
-	"svcrelay/tests/rig/proot"
 	"svcrelay/tests/rig/protocol"
 	"svcrelay/tests/rig/qemu"
-	"svcrelay/tests/rig/repo"
-	"svcrelay/tests/rig/tree"
 )
 
 // Command is one program to run in the VM, Outcome what became of it.
@@ -75,17 +63,17 @@ const PRootPath = "/usr/bin/proot"
 // Result.Status. Only one VM runs at a time on a machine, whatever process asks for it.
 func Run(ctx context.Context, job Job) (*Result, error) {
 	job.defaults()
-	k, layers, err := layers(ctx, job)
+	b, err := prepare(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "svcrelay-vm-")
+	scratch, err := os.MkdirTemp("", "svcrelay-job-")
 	if err != nil {
 		return nil, fmt.Errorf("rig: %w", err)
 	}
-	defer os.RemoveAll(dir)
-	last := filepath.Join(dir, "job.cpio")
-	if err := writeJob(last, job, k, dir); err != nil {
+	defer os.RemoveAll(scratch)
+	last := filepath.Join(scratch, "job.cpio")
+	if err := b.writeJob(last, job, scratch); err != nil {
 		return nil, err
 	}
 	unlock, err := cache.Lock("vm")
@@ -93,7 +81,13 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 		return nil, err
 	}
 	defer unlock()
-	m := qemu.Machine{Image: k.Image, Initrds: append(layers, last), CPU: job.CPU, CPUs: job.CPUs, ICount: job.ICount,
+	// One directory for all, emptied while the lock is held: a killed test leaves nothing for long.
+	dir, err := freshDir("vm")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	m := qemu.Machine{Image: b.kernel.Image, Initrds: append(b.archives, last), CPU: job.CPU, CPUs: job.CPUs, ICount: job.ICount,
 		MemoryMB: job.MemoryMB, Timeout: job.Timeout}
 	disk, console, err := m.Boot(ctx, dir)
 	if err != nil {
@@ -110,8 +104,23 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 // Prepare fetches and builds everything a job needs, without running it.
 func Prepare(ctx context.Context, job Job) error {
 	job.defaults()
-	_, _, err := layers(ctx, job)
+	_, err := prepare(ctx, job)
 	return err
+}
+
+func freshDir(name string) (string, error) {
+	root, err := cache.Root()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, name)
+	if err := os.RemoveAll(dir); err != nil {
+		return "", fmt.Errorf("rig: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("rig: %w", err)
+	}
+	return dir, nil
 }
 
 func (job *Job) defaults() {
@@ -131,131 +140,3 @@ func (job *Job) defaults() {
 		job.MemoryMB = 2048
 	}
 }
-
-func layers(ctx context.Context, job Job) (*kernel.Kernel, []string, error) {
-	k, err := kernel.Get(ctx, job.Kernel)
-	if err != nil {
-		return nil, nil, err
-	}
-	host, err := guest.HostLayer(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	out := []string{host, k.Layer}
-	for _, name := range job.Guests {
-		layer, err := guest.Layer(ctx, name)
-		if err != nil {
-			return nil, nil, err
-		}
-		out = append(out, layer)
-	}
-	if _, err := proot.Program(ctx); err != nil {
-		return nil, nil, err
-	}
-	return k, out, nil
-}
-
-// writeJob makes the last layer: init, PRoot, the job and its files.
-func writeJob(out string, job Job, k *kernel.Kernel, scratch string) error {
-	t := tree.New()
-	init := filepath.Join(scratch, "init")
-	if err := repo.BuildARM64("tests/rig/init", init); err != nil {
-		return err
-	}
-	pr, err := proot.Program(context.Background())
-	if err != nil {
-		return err
-	}
-	described, err := json.Marshal(protocol.Job{Modules: k.Modules, Commands: job.Commands, Return: job.Return, KeepOn: job.KeepOn})
-	if err != nil {
-		return err
-	}
-	files := map[string]File{"/init": {HostPath: init}, PRootPath: {HostPath: pr}, protocol.JobPath: {Data: described}}
-	for name, f := range job.Files {
-		files[name] = f
-	}
-	for name, f := range files {
-		if err := addFile(t, name, f); err != nil {
-			return fmt.Errorf("rig: file %s: %w", name, err)
-		}
-	}
-	w, err := os.Create(out)
-	if err != nil {
-		return fmt.Errorf("rig: %w", err)
-	}
-	defer w.Close()
-	return t.WriteCPIO(w, "/")
-}
-
-func addFile(t *tree.Tree, name string, f File) error {
-	if !filepath.IsAbs(name) {
-		return errors.New("the path must be absolute")
-	}
-	n := &tree.Node{Kind: tree.File, Mode: f.Mode, UID: f.UID, GID: f.GID, Data: f.Data}
-	if n.Mode == 0 {
-		n.Mode = 0o755
-	}
-	switch {
-	case f.Link != "":
-		n.Kind, n.Target = tree.Symlink, f.Link
-	case f.HostPath != "":
-		data, err := os.ReadFile(f.HostPath)
-		if err != nil {
-			return err
-		}
-		n.Data = data
-	}
-	return t.Add(name, n)
-}
-
-// readResults reads the archive that init wrote.
-func readResults(disk string) (*Result, error) {
-	f, err := os.Open(disk)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	res := &Result{Files: map[string][]byte{}, Links: map[string]string{}}
-	for in := tar.NewReader(f); ; {
-		h, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return nil, errors.New("incomplete: the VM stopped before it had written them all")
-		}
-		if err != nil {
-			return nil, err
-		}
-		data, err := io.ReadAll(in)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case h.Name == protocol.EndName:
-			return res, nil
-		case h.Name == protocol.ReportName:
-			if err := res.report(data); err != nil {
-				return nil, err
-			}
-		case h.Typeflag == tar.TypeSymlink:
-			res.Links[strings.TrimPrefix(h.Name, protocol.FilePrefix)] = h.Linkname
-		default:
-			res.Files[strings.TrimPrefix(h.Name, protocol.FilePrefix)] = data
-		}
-	}
-}
-
-func (res *Result) report(text []byte) error {
-	var r protocol.Report
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&r); err != nil {
-		return err
-	}
-	res.Kernel, res.PageSize, res.Outcomes = r.Kernel, r.PageSize, r.Outcomes
-	for _, o := range r.Outcomes {
-		if o.Status != 0 && res.Status == 0 {
-			res.Status = o.Status
-		}
-	}
-	return nil
-}
-
-// Quiet turns off the progress messages of fetching and building.
-func Quiet() { debian.Progress = func(string, ...any) {} }

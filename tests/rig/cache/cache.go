@@ -47,8 +47,14 @@ func Lock(name string) (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("cache lock %s: %w", name, err)
 	}
+	how := unix.LOCK_EX | unix.LOCK_NB
 	for {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		err = unix.Flock(int(f.Fd()), how)
+		if err == unix.EWOULDBLOCK {
+			fmt.Fprintf(os.Stderr, "rig: waiting for another process that uses %q\n", name)
+			how = unix.LOCK_EX
+			continue
+		}
 		if err != unix.EINTR {
 			break
 		}

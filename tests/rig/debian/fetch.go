@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"svcrelay/tests/rig/cache"
 )
@@ -155,7 +156,10 @@ func (s *suite) download(ctx context.Context, f File) error {
 	helper := "/usr/lib/apt/apt-helper"
 	cmd := exec.CommandContext(ctx, helper, "-c", s.conf, "-qq", "download-file", f.uri, part, "SHA256:"+f.SHA256)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	stop := follow(f.Name, part, f.Size)
+	out, err := cmd.CombinedOutput()
+	stop()
+	if err != nil {
 		return fmt.Errorf("download %s: %w\n%s", f.Name, err, tail(string(out), 1000))
 	}
 	sum, err := checksum(part)
@@ -167,6 +171,25 @@ func (s *suite) download(ctx context.Context, f File) error {
 		return fmt.Errorf("download %s: SHA-256 is %s, the signed index says %s", f.Name, sum, f.SHA256)
 	}
 	return os.Rename(part, f.Path)
+}
+
+// follow reports every few seconds how much of a file has arrived, until stopped.
+func follow(name, path string, size int64) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		for tick := time.NewTicker(5 * time.Second); ; {
+			select {
+			case <-done:
+				tick.Stop()
+				return
+			case <-tick.C:
+				if st, err := os.Stat(path); err == nil && size > 0 {
+					Progress("  %s: %d %% of %.1f MB", name, st.Size()*100/size, float64(size)/1e6)
+				}
+			}
+		}
+	}()
+	return func() { close(done) }
 }
 
 // resolve asks apt for the files of a set.

@@ -21,7 +21,7 @@ import (
 const Dir = "/guests"
 
 // layerFormat is part of every layer's name: raise it when layers come out differently from the same packages.
-const layerFormat = "2"
+const layerFormat = "3"
 
 type definition struct {
 	suite string
@@ -67,6 +67,9 @@ func Layer(ctx context.Context, name string) (string, error) {
 // HostLayer returns a cpio archive with the VM's own root.
 func HostLayer(ctx context.Context) (string, error) { return layer(ctx, "host", host, "/") }
 
+// OutlineOf returns the file that describes a layer's directories and symlinks, see tree.AddBelow.
+func OutlineOf(layer string) string { return layer + ".outline" }
+
 func layer(ctx context.Context, name string, def definition, at string) (string, error) {
 	debs, err := debian.Fetch(ctx, debian.Set{Suite: def.suite, Names: def.names, Only: def.only})
 	if err != nil {
@@ -86,6 +89,13 @@ func layer(ctx context.Context, name string, def definition, at string) (string,
 		debian.Progress("assembling %s from %d packages", name, len(debs))
 		t, err := assemble(debs)
 		if err != nil {
+			return err
+		}
+		outline, err := t.Outline(at)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(OutlineOf(out), outline, 0o644); err != nil {
 			return err
 		}
 		f, err := os.Create(tmp)

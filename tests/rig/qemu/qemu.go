@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -43,6 +45,10 @@ func (m Machine) Boot(ctx context.Context, dir string) (disk, console string, er
 	defer cancel()
 	cmd := exec.CommandContext(bounded, "qemu-system-aarch64", m.args(initrd, disk, log)...)
 	cmd.WaitDelay = 5 * time.Second
+	// A test that is killed takes its VM along. The signal comes when the thread that started it ends: keep that.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	said, err := cmd.CombinedOutput()
 	text, _ := os.ReadFile(log)
 	console = string(text)

@@ -20,6 +20,9 @@ func (t *Tree) WriteCPIO(w io.Writer, prefix string) error {
 		}
 	}
 	for _, p := range t.Paths() {
+		if t.nodes[p].below {
+			continue
+		}
 		if err := writeNode(out, path.Join(prefix, p), t.nodes[p]); err != nil {
 			return fmt.Errorf("cpio %s: %w", p, err)
 		}

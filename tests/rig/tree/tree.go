@@ -27,6 +27,8 @@ type Node struct {
 	UID, GID int
 	Data     []byte
 	Target   string
+
+	below bool // part of the tree that this one is laid over
 }
 
 // Tree maps clean paths without a leading slash to nodes. The root itself is not in it.

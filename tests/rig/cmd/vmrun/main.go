@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
@@ -31,6 +32,7 @@ type options struct {
 	get     []string
 	outDir  string
 	console bool
+	prepare bool
 	stats   bool
 	limit   time.Duration
 }
@@ -54,11 +56,12 @@ func main() {
 	f.BoolVar(&o.stats, "stats", true, "say how long it took and how often the program was switched out")
 	f.DurationVar(&o.limit, "limit", 10*time.Minute, "kill the line after so much of the VM's time")
 	f.DurationVar(&o.job.Timeout, "timeout", 5*time.Minute, "kill the VM after so much time")
+	f.BoolVar(&o.prepare, "prepare", false, "only fetch and build what such a run needs")
 	pflag.Usage = func() {
 		fmt.Fprintf(os.Stderr, "usage: vmrun [flags] 'a line of shell'\n%s", f.FlagUsages())
 	}
 	pflag.Parse()
-	if pflag.NArg() == 0 {
+	if pflag.NArg() == 0 && !o.prepare {
 		pflag.Usage()
 		os.Exit(2)
 	}
@@ -71,13 +74,16 @@ func main() {
 }
 
 func (o *options) run(line string) (int, error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
 	c, err := o.command(line)
 	if err != nil {
 		return 0, err
 	}
 	o.job.Guests = []string{o.guest}
+	if o.prepare {
+		return 0, rig.Prepare(ctx, o.job)
+	}
 	o.job.Commands = []rig.Command{c}
 	o.job.Return = o.get
 	o.job.Files = map[string]rig.File{}
