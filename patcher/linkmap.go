@@ -60,11 +60,25 @@ func (m *memory) firstOf(debug uintptr) uintptr {
 	return uintptr(nocgo.Load64(debug + 8))
 }
 
-// wanted says whether a library of this name has system calls to relay.
-func wanted(name, n uintptr) bool {
-	return endsWith(name, n, "libc.so.6") || endsWith(name, n, "ld-linux-aarch64.so.1") ||
-		endsWith(name, n, "ld-musl-aarch64.so.1") ||
-		endsWith(name, n, "libpthread.so.0") // glibc before 2.34 has file calls there too
+// Kind says what a library is.
+type Kind uint8
+
+// The kinds.
+const (
+	Other  Kind = iota
+	Libc        // the C library, or the part of glibc before 2.34 that has its threads and file calls of their own
+	Loader      // the dynamic linker
+)
+
+// kindOf tells a library by its name.
+func kindOf(name, n uintptr) Kind {
+	switch {
+	case endsWith(name, n, "libc.so.6"), endsWith(name, n, "libpthread.so.0"), endsWith(name, n, "ld-musl-aarch64.so.1"):
+		return Libc
+	case endsWith(name, n, "ld-linux-aarch64.so.1"):
+		return Loader
+	}
+	return Other
 }
 
 // find collects the functions of the libraries to patch from the list that starts at entry.
@@ -79,11 +93,16 @@ func (p *Plan) find(entry uintptr) {
 		str := uintptr(nocgo.Load64(entry + name))
 		entry = uintptr(nocgo.Load64(entry + next))
 		n, ok := m.length(str, maxName)
-		if !ok || base == 0 || !wanted(str, n) {
+		if !ok || base == 0 {
+			continue
+		}
+		kind := kindOf(str, n)
+		if kind == Other {
 			continue
 		}
 		if t, ok := m.text(base); ok {
 			p.Library[p.Libraries].Text = t
+			p.Library[p.Libraries].Kind = kind
 			p.Libraries++
 		}
 	}

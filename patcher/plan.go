@@ -9,6 +9,7 @@ const (
 // Library is a library with sites.
 type Library struct {
 	Text Text
+	Kind Kind
 	// First and Count say which of the plan's sites are its own.
 	First, Count int
 }
@@ -30,6 +31,23 @@ type Plan struct {
 	mem    memory
 	span   scanRange // argument of the hand-laid scanner
 	word   uint32    // what poke writes
+}
+
+// Patched is the number of sites that are branches now, in the libraries of a kind.
+func (p *Plan) Patched(k Kind) int {
+	n := 0
+	for i := range p.Libraries {
+		l := &p.Library[i]
+		if l.Kind != k {
+			continue
+		}
+		for s := l.First; s < l.First+l.Count; s++ {
+			if p.Sites[s].Published {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // area is memory for stubs.

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"svcrelay/nocgo"
+	"svcrelay/patcher"
 	"svcrelay/translate"
 )
 
@@ -55,7 +56,8 @@ func finish() {
 	n = line(n, " answered=", stats.answered)
 	n = line(n, " errors=", stats.errors)
 	n = line(n, " last=", stats.last)
-	n = line(n, " sites=", uint64(plan.Count-plan.Unreachable))
+	n = line(n, " libc=", uint64(plan.Patched(patcher.Libc)))
+	n = line(n, " ld.so=", uint64(plan.Patched(patcher.Loader)))
 	n = line(n, " of=", uint64(plan.Seen))
 	for i := range maxReasons {
 		if stats.declined[i] != 0 {
