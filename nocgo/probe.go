@@ -17,7 +17,8 @@ func Readable(addr uintptr) bool {
 // Writable says whether the 8 bytes at addr can be written, by letting the kernel store the signal mask there.
 // Their former content is lost: use it only on memory that is about to be overwritten.
 func Writable(addr uintptr) bool {
-	return Raw(SysRtSigprocmask, 0, 0, addr, 8, 0, 0) == 0
+	// The kernel takes NULL for "do not store".
+	return addr != 0 && Raw(SysRtSigprocmask, 0, 0, addr, 8, 0, 0) == 0
 }
 
 // CString copies the NUL-terminated string at addr, which may be any address at all, to dst. It returns the

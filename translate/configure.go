@@ -258,6 +258,8 @@ func (v *View) install(s *Scratch, b uintptr) bool {
 	}
 	if why == Hidden {
 		v.bindings[b].opaque = v.bindings[b].opaque || s.at == s.end
+	} else if nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, s.call, s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0) == nocgo.Fail(nocgo.ENOTDIR) {
+		return false // below a file; PRoot drops the binding, and is out of step afterwards
 	}
 	return v.takeGuest(s, b) && v.activate(b)
 }

@@ -341,6 +341,35 @@ func (m *model) translate(dir int, path string, deref bool) (string, syscall.Err
 	return m.toHost(guest), 0
 }
 
+// readlink does what the kernel and then PRoot do to a buffer for a link on the host.
+func (m *model) readlink(host string, buf []byte, size int) uintptr {
+	full, err := os.Readlink(host)
+	if err != nil {
+		return -uintptr(err.(*os.PathError).Err.(syscall.Errno))
+	}
+	n := copy(buf[:size], full)
+	if size > 4096 {
+		size = 4096
+	}
+	text := full[:n]
+	if m.termux && n == size {
+		text = full
+	}
+	if !strings.HasPrefix(text, "/") {
+		return uintptr(n)
+	}
+	shown, _ := m.fromHost(text, host, true)
+	if shown == text && m.root != "/" {
+		return uintptr(n)
+	}
+	if len(shown)+1 < size || len(shown)+1 == 0 {
+		copy(buf, shown+"\x00")
+		return uintptr(len(shown))
+	}
+	copy(buf[:size], shown+"\x00")
+	return uintptr(size)
+}
+
 func procFd(fd int) string { return "/proc/self/fd/" + itoa(fd) }
 
 func itoa(n int) string {

@@ -60,16 +60,16 @@ func (v *View) readlink(s *Scratch, c *Call) (uintptr, Reason) {
 	if length == n && nocgo.EqualWords(at, text, n) && !v.rootIsHost() {
 		return n, deliverText(buf, text, n)
 	}
+	// PRoot counts the NUL it adds: where text and NUL do not leave a byte free, the answer is the buffer's size.
 	nocgo.CopyUp(text, at, length)
-	whole := n
-	if length < size {
-		nocgo.Store8(text+length, 0)
-		if length+1 > whole {
-			whole = length + 1
-		}
-		return length, deliverText(buf, text, whole)
+	nocgo.Store8(text+length, 0)
+	if length+1 >= size {
+		return size, deliverText(buf, text, size)
 	}
-	return size, deliverText(buf, text, size)
+	if n <= length {
+		n = length + 1
+	}
+	return length, deliverText(buf, text, n)
 }
 
 // readlinkReferrer is referrer for the final component, whose host path may not have been made yet.

@@ -21,8 +21,14 @@ func TestModel(t *testing.T) {
 			for range 4 {
 				path := w.guestPath()
 				at := -100
-				if dir >= 0 && w.r.Intn(2) == 0 {
-					at, path = dir, strings.TrimLeft(path, "/")
+				if w.r.Intn(40) == 0 {
+					w.chdir(w.guestPath())
+				}
+				if w.r.Intn(2) == 0 {
+					if dir >= 0 && w.r.Intn(3) > 0 {
+						at = dir
+					}
+					path = strings.TrimLeft(path, "/")
 					if w.r.Intn(3) > 0 {
 						path = path[strings.LastIndexByte(path, '/')+1:]
 					}
@@ -49,9 +55,18 @@ func (w *world) random(at int, path string) {
 	opens := []uintptr{0, nocgo.ONofollow, nocgo.ODirectory, nocgo.OCreat | 1, nocgo.OCreat | nocgo.OExcl | 1, nocgo.OPath,
 		nocgo.OPath | nocgo.ONofollow, nocgo.ODirectory | nocgo.ONofollow, nocgo.OCreat | nocgo.ONofollow | 1, nocgo.OTmpfile | nocgo.ODirectory | 1,
 		nocgo.OTmpfile, nocgo.OCreat | nocgo.ODirectory, 1}
-	switch w.r.Intn(2) {
-	case 0:
+	switch w.r.Intn(7) {
+	case 0, 1:
 		w.stat(at, path, flags[w.r.Intn(len(flags))])
+	case 2:
+		w.access(at, path, uintptr(w.r.Intn(8)))
+	case 3:
+		w.statx(at, path, flags[w.r.Intn(len(flags))], []uintptr{0, 1, 0x7ff, 0x200, 0xfff}[w.r.Intn(5)])
+	case 4:
+		n := w.readlink(at, path, []int{1, 3, 7, 8, 20, 64, 4096, 5000, w.r.Intn(100) + 1}[w.r.Intn(9)])
+		for size := n - 1; size <= n+2; size++ {
+			w.readlink(at, path, max(size, 0))
+		}
 	default:
 		w.open(at, path, opens[w.r.Intn(len(opens))]|nocgo.OCloexec)
 	}

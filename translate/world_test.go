@@ -60,7 +60,8 @@ type world struct {
 	t        testing.TB
 	r        *rand.Rand
 	dir      string // everything
-	root     string // the rootfs
+	root     string // the tree that stands for the rootfs
+	whole    bool   // the rootfs is the host's "/" instead
 	binds    []string
 	up, tx   *model
 	v        *View
@@ -79,6 +80,7 @@ func newWorld(t testing.TB, seed int64, binds bool) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, r: rand.New(rand.NewSource(seed)), dir: dir, root: dir + "/root", declined: map[Reason]int{}}
+	w.whole = seed%6 == 5
 	for _, top := range []string{w.root, dir + "/out", dir + "/two"} {
 		w.grow(top, 3)
 	}
@@ -89,6 +91,8 @@ func newWorld(t testing.TB, seed int64, binds bool) *world {
 		w.choose()
 	}
 	w.start(1000)
+	nocgo.HostPlain = w.tracer
+	t.Cleanup(func() { nocgo.HostPlain = nocgo.HostSyscall })
 	return w
 }
 
@@ -132,7 +136,7 @@ func (w *world) text(dir string) string {
 	var p string
 	switch w.r.Intn(8) {
 	case 0, 1, 2: // absolute in the guest
-		p = strings.TrimPrefix(pick(w.root), w.root) + "/"
+		p = strings.TrimPrefix(pick(w.root), w.prefix()) + "/"
 		p = "/" + strings.Trim(p, "/")
 	case 3: // absolute on the host
 		p = pick(w.dir)
@@ -176,8 +180,8 @@ func (w *world) choose() {
 			host = w.dir
 		}
 		targets := list(w.root)
-		guest := strings.TrimPrefix(targets[w.r.Intn(len(targets))], w.root)
-		st, _ := os.Lstat(w.root + guest)
+		guest := strings.TrimPrefix(targets[w.r.Intn(len(targets))], w.prefix())
+		st, _ := os.Lstat(w.prefix() + guest)
 		hst, err := os.Stat(host)
 		if guest == "" || err != nil || st == nil || st.Mode()&os.ModeSymlink != 0 || w.throughLink(guest) {
 			continue
@@ -206,6 +210,14 @@ func (w *world) throughLink(guest string) bool {
 	return false
 }
 
+// prefix is what the rootfs adds to a guest path.
+func (w *world) prefix() string {
+	if w.whole {
+		return ""
+	}
+	return w.root
+}
+
 // start starts both models and a View with a lifetime.
 func (w *world) start(ttl uint64) {
 	w.t.Helper()
@@ -215,10 +227,14 @@ func (w *world) start(ttl uint64) {
 			w.start(ttl)
 		}
 	}()
-	w.up = newModel(false, w.root, w.binds)
-	w.tx = newModel(true, w.root, w.binds)
+	root := w.root
+	if w.whole {
+		root = "/"
+	}
+	w.up = newModel(false, root, w.binds)
+	w.tx = newModel(true, root, w.binds)
 	w.v, w.s = newView(), newScratch()
-	if !w.v.Configure(w.s, w.root, strings.Join(w.binds, "|"), ttl) {
+	if !w.v.Configure(w.s, root, strings.Join(w.binds, "|"), ttl) {
 		w.t.Fatalf("not configured: %q %q", w.root, w.binds)
 	}
 	w.v.TrackDirectory()
@@ -230,7 +246,7 @@ func (w *world) guestPath() string {
 	p := all[w.r.Intn(len(all))]
 	switch {
 	case strings.HasPrefix(p, w.root) && p != w.root:
-		p = p[len(w.root):]
+		p = p[len(w.prefix()):]
 	case len(w.up.guests) > 1 && w.r.Intn(4) > 0:
 		b := w.up.guests[w.r.Intn(len(w.up.guests))]
 		below := w.list(b.host)
@@ -351,6 +367,122 @@ func (w *world) open(dir int, path string, flags uintptr) {
 	if !ok || nocgo.Failed(r) != nocgo.Failed(wr) || nocgo.Failed(r) && r != wr || st.Mode != wst.Mode || !missing && (st.Ino != wst.Ino || st.Dev != wst.Dev) {
 		w.fail("open(%d, %q, %#x) = %d, want %d (agreed %v, host %q)", dir, path, flags, int64(r), int64(wr), ok, host)
 	}
+}
+
+// access compares faccessat.
+func (w *world) access(dir int, path string, mode uintptr) {
+	w.t.Helper()
+	c := &Call{Nr: nocgo.SysFaccessat, Arg: [6]uintptr{uintptr(dir), cstring(path), mode}}
+	r, why := w.v.Handle(w.s, c)
+	if !w.count(why) {
+		return
+	}
+	host, e, ok := w.both(dir, path, true)
+	wr := nocgo.Fail(uintptr(e))
+	if e == 0 {
+		wr = nocgo.HostSyscall(nocgo.SysFaccessat, from(dir, path), cstring(host), mode, 0, 0, 0)
+	}
+	if !ok || r != wr {
+		w.fail("access(%d, %q, %#x) = %d, want %d (agreed %v, host %q)", dir, path, mode, int64(r), int64(wr), ok, host)
+	}
+}
+
+// statx compares statx.
+func (w *world) statx(dir int, path string, flags, mask uintptr) {
+	w.t.Helper()
+	got, want := buffer(300), buffer(300)
+	for i := range got {
+		got[i], want[i] = 0x5a, 0x5a
+	}
+	c := &Call{Nr: nocgo.SysStatx, Arg: [6]uintptr{uintptr(dir), cstring(path), flags, mask, addr(got)}}
+	r, why := w.v.Handle(w.s, c)
+	if !w.count(why) {
+		return
+	}
+	host, e, ok := w.both(dir, path, flags&nocgo.AtSymlinkNofollow == 0)
+	wr := nocgo.Fail(uintptr(e))
+	if e == 0 {
+		wr = nocgo.HostSyscall(nocgo.SysStatx, from(dir, path), cstring(host), flags, mask, addr(want), 0)
+	}
+	if !ok || r != wr || string(got) != string(want) {
+		w.fail("statx(%d, %q, %#x, %#x) = %d, want %d (agreed %v, host %q)", dir, path, flags, mask, int64(r), int64(wr), ok, host)
+	}
+}
+
+// readlink compares readlinkat, with the buffer. It returns the length of the text, if it was answered.
+func (w *world) readlink(dir int, path string, size int) int {
+	w.t.Helper()
+	got := buffer(6000)
+	for i := range got {
+		got[i] = 0x5a
+	}
+	c := &Call{Nr: nocgo.SysReadlinkat, Arg: [6]uintptr{uintptr(dir), cstring(path), addr(got), uintptr(size)}}
+	r, why := w.v.Handle(w.s, c)
+	if !w.count(why) {
+		return -1
+	}
+	host, e, ok := w.both(dir, path, false)
+	if !ok || path == "" {
+		w.fail("readlink(%d, %q) answered %d", dir, path, int64(r))
+	}
+	for _, m := range []*model{w.up, w.tx} {
+		want := make([]byte, 6000)
+		for i := range want {
+			want[i] = 0x5a
+		}
+		wr := nocgo.Fail(uintptr(e))
+		if e == 0 {
+			wr = m.readlink(host, want, size)
+		}
+		if r != wr || string(got) != string(want) {
+			w.fail("readlink(%d, %q, %d) = %d, want %d (host %q)\n%q\n%q", dir, path, size, int64(r), int64(wr), host, got[:200], want[:200])
+		}
+	}
+	if nocgo.Failed(r) {
+		return -1
+	}
+	return int(r)
+}
+
+// chdir has the guest change its directory, if it can.
+func (w *world) chdir(path string) {
+	w.t.Helper()
+	c := &Call{Nr: nocgo.SysChdir, Arg: [6]uintptr{cstring(path)}}
+	if _, why := w.v.Handle(w.s, c); why != Answered {
+		w.fail("chdir declined: %v", why)
+	}
+}
+
+// tracer answers the plain calls of a test, as PRoot would.
+func (w *world) tracer(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+	switch nr {
+	case nocgo.SysGetcwd:
+		text := append([]byte(w.up.cwd), 0)
+		if a1 < uintptr(len(text)) {
+			return nocgo.Fail(nocgo.ERANGE)
+		}
+		copy(unsafe.Slice((*byte)(nocgo.Ptr(a0)), a1), text)
+		return uintptr(len(text))
+	case nocgo.SysChdir:
+		var path []byte
+		for ; nocgo.Load8(a0) != 0; a0++ {
+			path = append(path, nocgo.Load8(a0))
+		}
+		host, e, ok := w.both(-100, join(string(path), "."), true)
+		if !ok || e != 0 {
+			return nocgo.Fail(nocgo.ENOENT)
+		}
+		if st, err := os.Lstat(host); err != nil || !st.IsDir() {
+			return nocgo.Fail(nocgo.ENOENT)
+		}
+		text, ok := w.up.fromHost(host, "", false)
+		if !ok {
+			return nocgo.Fail(nocgo.EPERM)
+		}
+		w.up.cwd, w.tx.cwd = chop(text), chop(text)
+		return 0
+	}
+	return nocgo.HostSyscall(nr, a0, a1, a2, a3, a4, a5)
 }
 
 // directory opens a random directory of the view and returns its descriptor, -1 if there is none.

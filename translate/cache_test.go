@@ -1,0 +1,219 @@
+package translate
+
+import (
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"svcrelay/nocgo"
+)
+
+// clock replaces the counter by one that the test moves, in nanoseconds.
+func clock(t *testing.T) *uint64 {
+	now := new(uint64)
+	*now = 1e9
+	old := nocgo.HostCounter
+	nocgo.HostCounter = func() uint64 { return *now }
+	t.Cleanup(func() { nocgo.HostCounter = old })
+	return now
+}
+
+// calls counts raw calls.
+func calls(t *testing.T) *int {
+	n := new(int)
+	nocgo.HostRaw = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+		*n++
+		return nocgo.HostSyscall(nr, a0, a1, a2, a3, a4, a5)
+	}
+	t.Cleanup(func() { nocgo.HostRaw = nocgo.HostSyscall })
+	return n
+}
+
+func TestSizes(t *testing.T) {
+	if n := unsafe.Sizeof(slot{}); n != 512 {
+		t.Errorf("a slot has %d bytes", n)
+	}
+	if n := unsafe.Sizeof(Scratch{}); n > 3072 {
+		t.Errorf("Scratch has %d bytes", n)
+	}
+}
+
+// A remembered directory costs three raw calls: probe the path, look, probe the buffer.
+func TestRemembered(t *testing.T) {
+	now, n := clock(t), calls(t)
+	dir := tree(t, "root/usr/lib/f", "root/lib->usr/lib")
+	for _, ttl := range []uint64{2000, 0} {
+		g := configure(t, dir+"/root", "", ttl)
+		cost := func() int {
+			*n = 0
+			g.is("/lib/f", dir+"/root/usr/lib/f")
+			return *n
+		}
+		first := cost()
+		if first != 3+3 { // lib, usr, lib
+			t.Errorf("lifetime %d: first call: %d raw calls", ttl, first)
+		}
+		want := 3
+		if ttl == 0 {
+			want = first
+		}
+		if c := cost(); c != want {
+			t.Errorf("lifetime %d: second call: %d raw calls", ttl, c)
+		}
+		*now += 2e9
+		if c := cost(); c != want {
+			t.Errorf("lifetime %d: at the end of the lifetime: %d raw calls", ttl, c)
+		}
+		*now += 1
+		if c := cost(); c != first {
+			t.Errorf("lifetime %d: after the lifetime: %d raw calls", ttl, c)
+		}
+	}
+}
+
+// What is derived from something remembered is as old as that.
+func TestAge(t *testing.T) {
+	now := clock(t)
+	dir := tree(t, "root/a/b/c/f", "other/b/c/f", "other/f")
+	g := configure(t, dir+"/root", "", 1000)
+	g.fails("/a/b/nothing", nocgo.ENOENT) // learns /a/b
+	*now += 900e6
+	g.is("/a/b/c/f", dir+"/root/a/b/c/f") // learns /a/b/c through it
+	os.Rename(dir+"/root/a", dir+"/root/old")
+	os.Rename(dir+"/other", dir+"/root/a")
+	*now += 200e6
+	g.is("/a/b/c/f", dir+"/root/a/b/c/f")
+}
+
+// At lifetime 0 every change shows at once.
+func TestLifetimeZero(t *testing.T) {
+	dir := tree(t, "root/one/f", "root/two/f", "root/d->one")
+	g := configure(t, dir+"/root", "", 0)
+	fd, _ := syscall.Open(dir+"/root/one", syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	defer syscall.Close(fd)
+	at := func(name string) (uintptr, Reason) {
+		b := buffer(128)
+		return g.v.Handle(g.s, &Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{uintptr(fd), cstring(name), addr(b), 0}})
+	}
+	for range 20 {
+		for _, to := range []string{"two", "one"} {
+			os.Symlink(to, dir+"/root/new")
+			os.Rename(dir+"/root/new", dir+"/root/d")
+			g.is("/d/f", dir+"/root/"+to+"/f")
+		}
+		if r, why := at("f"); r != 0 || why != Answered {
+			t.Fatal(int64(r), why)
+		}
+		os.Rename(dir+"/root/one", dir+"/root/moved")
+		if r, why := at("f"); r != 0 || why != Answered { // the descriptor's path moved along
+			t.Fatal(int64(r), why)
+		}
+		os.Rename(dir+"/root/moved", dir+"/root/one")
+	}
+}
+
+// Our own changes are forgotten at once, at any lifetime.
+func TestForget(t *testing.T) {
+	dir := tree(t, "root/one/f", "root/two/f", "root/d->one")
+	g := configure(t, dir+"/root", "", 1<<30)
+	nocgo.HostPlain = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+		os.Remove(dir + "/root/d")
+		os.Symlink("two", dir+"/root/d")
+		return 0
+	}
+	defer func() { nocgo.HostPlain = nocgo.HostSyscall }()
+	for _, nr := range []uintptr{nocgo.SysRenameat, nocgo.SysRenameat2, nocgo.SysUnlinkat, nocgo.SysFchmodat, nocgo.SysFchmod, nocgo.SysFchown, nocgo.SysFchownat} {
+		os.Remove(dir + "/root/d")
+		os.Symlink("one", dir+"/root/d")
+		g.v.Forget()
+		g.is("/d/f", dir+"/root/one/f")
+		if r, why := g.v.Handle(g.s, &Call{Nr: nr}); r != 0 || why != Answered {
+			t.Fatal(nr, r, why)
+		}
+		g.is("/d/f", dir+"/root/two/f")
+	}
+	for _, nr := range []uintptr{nocgo.SysWait4, nocgo.SysWaitid} {
+		os.Remove(dir + "/root/d")
+		os.Symlink("one", dir+"/root/d")
+		g.v.Forget()
+		g.is("/d/f", dir+"/root/one/f")
+		os.Remove(dir + "/root/d")
+		os.Symlink("two", dir+"/root/d")
+		if _, why := g.v.Handle(g.s, &Call{Nr: nr}); why != Effect {
+			t.Fatal(nr, why)
+		}
+		g.is("/d/f", dir+"/root/two/f")
+	}
+}
+
+// Threads that read, write and forget the same slots never see a mixture.
+func TestConcurrent(t *testing.T) {
+	dir := tree(t, "root/aa/x/f", "root/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb/x/f", "root/c/x/f", "root/la->aa", "root/lb->bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "root/lc->c/.")
+	g := configure(t, dir+"/root", "", 1<<30)
+	paths := map[string]string{"/aa/x/f": "aa", "/la/x/f": "aa", "/lb/x/f": "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "/lc/x/f": "c", "/c/x/../x/f": "c", "/lc/../la/x/f": "aa"}
+	inodes := map[string]uint64{}
+	for p, d := range paths {
+		inodes[p] = inode(t, dir+"/root/"+d+"/x/f")
+	}
+	// All keys into two slots.
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			s := &guest{t, g.v, newScratchLocked()}
+			bufs := map[string]*Call{}
+			for p := range paths {
+				keepLock.Lock()
+				bufs[p] = &Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring(p), addr(buffer(128)), 0}}
+				keepLock.Unlock()
+			}
+			for !stop.Load() {
+				for p, c := range bufs {
+					r, why := s.v.Handle(s.s, c)
+					if r != 0 || why != Answered || nocgo.Load64(c.Arg[2]+8) != inodes[p] {
+						t.Errorf("%s: %d %v", p, int64(r), why)
+						return
+					}
+				}
+			}
+		}()
+	}
+	for i := range 300 {
+		for j := range g.v.slots { // move everything to the first pair
+			if i%3 == 0 && j > 1 && nocgo.LoadAcquire32(&g.v.slots[j].seq) != 0 {
+				nocgo.CompareAndSwap32(&g.v.slots[j].seq, 2, 0)
+			}
+		}
+		g.v.Forget()
+		syscall.Nanosleep(&syscall.Timespec{Nsec: 1e6}, nil)
+	}
+	stop.Store(true)
+	wg.Wait()
+}
+
+var keepLock sync.Mutex
+
+func newScratchLocked() *Scratch {
+	keepLock.Lock()
+	defer keepLock.Unlock()
+	return newScratch()
+}
+
+// A slot that a thread left while writing is lost, and nothing else.
+func TestAbandonedSlot(t *testing.T) {
+	dir := tree(t, "root/a/f")
+	g := configure(t, dir+"/root", "", 1000)
+	for i := range g.v.slots {
+		g.v.slots[i].seq = 1
+	}
+	g.v.place.seq = 1
+	g.v.TrackDirectory()
+	for range 3 {
+		g.is("/a/f", dir+"/root/a/f")
+	}
+}
