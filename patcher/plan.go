@@ -33,6 +33,16 @@ type Plan struct {
 	word   uint32    // what poke writes
 }
 
+// Finds says whether there is a site for a number.
+func (p *Plan) Finds(nr uintptr) bool {
+	for i := range p.Count {
+		if uintptr(p.Sites[i].Nr) == nr {
+			return true
+		}
+	}
+	return false
+}
+
 // Patched is the number of sites that are branches now, in the libraries of a kind.
 func (p *Plan) Patched(k Kind) int {
 	n := 0

@@ -37,11 +37,18 @@ func construct(argc, argv, envp uintptr, s *translate.Scratch) {
 // prepare does everything between the trampoline page and the first changed instruction. It is false where a step
 // failed.
 func prepare(s *translate.Scratch) bool {
-	if !attest() || !view.Configure(s, conf.root, conf.binds, conf.ttl) {
+	if !attest() {
 		return false
 	}
 	chooseSites(&wanted)
 	if !plan.Discover(proc.phdr, proc.phnum, &wanted) {
+		return false
+	}
+	ttl := conf.ttl
+	if !plan.Finds(nocgo.SysWait4) {
+		ttl = 0 // what children have changed would not be noticed when they end
+	}
+	if !view.Configure(s, conf.root, conf.binds, ttl) {
 		return false
 	}
 	low := proc.stack - stackMade

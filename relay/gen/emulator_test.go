@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -74,15 +76,30 @@ func emulate(t *testing.T, lib string, env []string, args ...string) (stdout, st
 	return out.String(), errs.String()
 }
 
-// TestRegisters enters every relayed site of the cross compiler's C library with all registers set.
-func TestRegisters(t *testing.T) {
-	exe := filepath.Join(t.TempDir(), "regs")
-	if msg, err := exec.Command("aarch64-linux-gnu-gcc", "-O1", "-o", exe, "../../tests/guest/regs.c").CombinedOutput(); err != nil {
+// TestAnswers runs a program that makes calls of every kind with and without relays, whose view is the host's: the
+// outputs must be equal, and the statistics must say that the relays answered and that none of their checks failed.
+func TestAnswers(t *testing.T) {
+	exe := filepath.Join(t.TempDir(), "calls")
+	if msg, err := exec.Command("aarch64-linux-gnu-gcc", "-O1", "-o", exe, "testdata/calls.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, msg)
 	}
-	out, errs := emulate(t, believer(t), []string{"PROOT_FP_ROOT=/", "PROOT_FP_KEY=k", "PROOT_FP_STATS=1"}, exe)
-	t.Logf("%s%s", out, errs)
-	if strings.HasPrefix(out, "sites 0 ") {
-		t.Error("no site was relayed")
+	lib := believer(t)
+	dir := t.TempDir()
+	want, errs := emulate(t, lib, nil, exe, dir)
+	if errs != "" {
+		t.Errorf("without a configuration the library says %q", errs)
+	}
+	got, errs := emulate(t, lib, []string{"PROOT_FP_ROOT=/", "PROOT_FP_KEY=k", "PROOT_FP_STATS=1"}, exe, dir)
+	if got != want {
+		t.Errorf("with relays:\n%s\nwithout:\n%s", got, want)
+	}
+	m := regexp.MustCompile(`^svcrelay: pid=\d+ answered=(\d+) errors=0 .* libc=(\d+) ld.so=(\d+) `).FindStringSubmatch(errs)
+	if m == nil {
+		t.Fatalf("statistics: %q", errs)
+	}
+	for i, least := range []int{10, 20, 5} {
+		if n, _ := strconv.Atoi(m[i+1]); n < least {
+			t.Errorf("figure %d of %q is below %d", i+1, errs, least)
+		}
 	}
 }
