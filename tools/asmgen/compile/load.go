@@ -141,6 +141,10 @@ func loadRuntime(prog *ssa.Program) (*ssa.Package, error) {
 	if err != nil {
 		return nil, err
 	}
+	if prog.ImportedPackage("unsafe") == nil {
+		// No package of the source imports it.
+		prog.CreatePackage(types.Unsafe, nil, nil, true)
+	}
 	p := prog.CreatePackage(pkg, []*ast.File{f}, info, false)
 	p.Build()
 	return p, nil

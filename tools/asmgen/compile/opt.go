@@ -211,7 +211,10 @@ func (f *fn) cleanBlock(b *block) bool {
 	if len(s.preds) == 1 && s != f.blocks[0] {
 		for _, v := range s.vals {
 			if v.op == opPhi {
-				v.fwd = v.args[0]
+				// In a loop that has just become unreachable a phi may come back to itself.
+				if a := resolve(v.args[0]); a != v {
+					v.fwd = a
+				}
 				continue
 			}
 			v.blk = b
