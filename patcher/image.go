@@ -72,6 +72,10 @@ func (m *memory) text(base uintptr) (t Text, ok bool) {
 // slack is how far beyond the functions that have unwind information the scan goes: the few that have none.
 const slack = 4096
 
+// sparse is the number of bytes of a segment per entry of its table of unwind information from which on the table is
+// taken for incomplete: glibc's have an entry for every function, one for 500 bytes, and musl's hardly any.
+const sparse = 2048
+
 // narrow cuts a segment to the functions that its table of unwind information names, so that constants that
 // are mapped executable beside them (two fifths of glibc's segment) need not be searched. The table is sorted by
 // address; an unknown form of it leaves the segment whole.
@@ -82,7 +86,7 @@ func (m *memory) narrow(t Text, hdr uintptr) Text {
 		return t
 	}
 	n := uintptr(nocgo.Load32(hdr + 8))
-	if n == 0 || n > maxText/8 || hdr+head+8*n > t.Hi {
+	if n < (t.Hi-t.Lo)/sparse || n == 0 || n > maxText/8 || hdr+head+8*n > t.Hi {
 		return t
 	}
 	last := hdr + head + 8*(n-1)

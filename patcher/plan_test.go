@@ -204,19 +204,25 @@ func TestNarrow(t *testing.T) {
 	whole := Text{base, base + 0x10000}
 	hdr := base + 0x8000
 	i := 0x8000 / 4
+	const entries = 33
 	rel := func(off int) uint32 { return uint32(int32(off - 0x8000)) }
-	copy(buf[i:], []uint32{0x3b031b01, 0, 2, rel(0x2000), rel(0x8100), rel(0x3000), rel(0x8200)})
+	copy(buf[i:], []uint32{0x3b031b01, 0, entries})
+	for k := range entries {
+		buf[i+3+2*k], buf[i+4+2*k] = rel(0x2000+0x80*k), rel(0x8200)
+	}
 	buf[(0x8200+12)/4] = 0x40
 	if got, want := m.narrow(whole, hdr), (Text{base + 0x1000, base + 0x4040}); got != want {
 		t.Errorf("%#x, want %#x", got, want)
 	}
+	last := i + 3 + 2*(entries-1)
 	for name, damage := range map[string]func(){
 		"encoding":  func() { buf[i] = 0 },
 		"count":     func() { buf[i+2] = 1 << 31 },
 		"none":      func() { buf[i+2] = 0 },
-		"backwards": func() { buf[i+5] = rel(0x1000) },
+		"sparse":    func() { buf[i+2] = entries - 2 },
+		"backwards": func() { buf[last] = rel(0x1000) },
 		"outside":   func() { buf[i+3] = rel(-0x1000) },
-		"fde":       func() { buf[i+6] = 0x7fffffff },
+		"fde":       func() { buf[last+1] = 0x7fffffff },
 	} {
 		old := append([]uint32(nil), buf...)
 		damage()
