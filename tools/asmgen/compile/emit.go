@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"math/bits"
 
 	"svcrelay/tools/asmgen/asm"
 )
@@ -33,6 +32,8 @@ func (m *module) code(f *fn) (*Function, error) {
 	if err := mf.allocate(); err != nil {
 		return nil, err
 	}
+	mf.dropCopies()
+	mf.threadJumps()
 	e := &emitter{m: m, mf: mf, b: asm.New(f.sym), fr: mf.layoutFrame()}
 	e.function()
 	fun, err := e.b.Finish()
@@ -147,7 +148,7 @@ func (e *emitter) epilogue() {
 
 func (e *emitter) abort(k abortKind) {
 	code := e.m.abortCode(e.mf.f, k)
-	e.b.MovImm(asm.X, asm.X0, uint64(code))
+	e.movImm(64, asm.X0, int64(code))
 	e.b.MovReg(asm.X, asm.SP, asm.X28)
 	e.b.Ldr(asm.X, asm.X16, asm.At(asm.SP, 0))
 	e.b.Br(asm.X16)
@@ -288,7 +289,7 @@ func (e *emitter) instr(i *minstr) {
 	case mParCopy:
 		e.parCopy(i.moves)
 	case mMovImm:
-		b.MovImm(w, d, uint64(i.imm))
+		e.movImm(i.w, d, i.imm)
 	case mSymAddr:
 		b.AddrOf(d, i.sym, i.imm)
 	case mGot:
@@ -374,6 +375,18 @@ func (e *emitter) instr(i *minstr) {
 	}
 }
 
+// movImm sets d to a constant; 32 bits will do where the upper half is zero.
+func (e *emitter) movImm(w uint8, d asm.Reg, v int64) {
+	if v == 0 {
+		e.b.Movz(asm.W, d, 0, 0)
+		return
+	}
+	if w == 64 && v == int64(uint32(v)) {
+		w = 32
+	}
+	e.b.MovImm(asm.Width(w), d, uint64(v))
+}
+
 func (e *emitter) bitField(i *minstr, d, s asm.Reg) {
 	w := asm.Width(i.w)
 	switch {
@@ -427,7 +440,9 @@ func (e *emitter) special(i *minstr, d asm.Reg, s func(int) asm.Reg) {
 		b.Add(asm.Width(8*size), asm.X16, asm.X16, s(1))
 		b.Stlxr(size, asm.X17, asm.X16, s(0))
 		b.Cbnz(asm.W, asm.X17, retry)
-		b.MovReg(asm.X, d, asm.X16)
+		if i.dst != regNone {
+			b.MovReg(asm.X, d, asm.X16)
+		}
 	case mBarrier:
 		switch i.imm {
 		case barrierDmb:
@@ -536,7 +551,7 @@ func (e *emitter) step(st step) {
 	case st.m.symAddr != "":
 		b.AddrOf(d, st.m.symAddr, st.m.imm)
 	default:
-		b.MovImm(asm.Width(st.m.w), d, uint64(st.m.imm))
+		e.movImm(st.m.w, d, st.m.imm)
 	}
 	if toSlot {
 		b.Str(asm.X, d, e.stack(e.fr.spill+8*(st.dst.slot-1), 8))
@@ -552,6 +567,3 @@ func (e *emitter) storeFar(off int64) {
 	}
 	e.b.Str(asm.X, asm.X17, asm.At(asm.SP, off))
 }
-
-// log2 of an access size.
-func log2(n int64) uint8 { return uint8(bits.TrailingZeros64(uint64(n))) }

@@ -51,9 +51,6 @@ func (s *isel) special(i *minstr, v *value) {
 	case opAtomicAdd:
 		i.op, i.size = mAtomicAdd, v.size
 		i.src = []reg{s.use(args[0]), s.useZ(args[1])}
-		if i.dst == regNone {
-			i.dst = s.mf.newReg()
-		}
 	case opBarrier:
 		i.op, i.imm, i.dst = mBarrier, v.imm, regNone
 	case opCacheOp:

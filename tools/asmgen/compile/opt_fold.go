@@ -185,8 +185,13 @@ func (s *simplifier) foldAdd(v *value) *value {
 			v.args[0], v.args[1] = a.args[0], s.c(v.w, a.args[1].imm+b.imm)
 			return v
 		case a.op == opSym:
+			off := a.imm + b.imm
+			if off < -1<<24 || off > 1<<24 {
+				// An index out of range, behind a check that fails: too far for a relocation.
+				return nil
+			}
 			v.change(opSym)
-			v.sym, v.imm = a.sym, a.imm+b.imm
+			v.sym, v.imm = a.sym, off
 			return v
 		case a.op == opPtr:
 			v.args[0] = a.args[0]
