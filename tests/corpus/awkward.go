@@ -112,7 +112,7 @@ var (
 		"/glue/a/b", "/b/one/up", "/b/one/abs-dir", "/b/two/abs-dir", "/b/one/self", "/b/one/nested/deep", "/", "/usr", "/lib", "/nowhere",
 	}
 	suffixList = []string{
-		"", "/", "/.", "/..", "/file", "/missing", "/missing/x", "/sub/../file", "//file", "/./file", "/file/", "/file/.", "/file/..", "/file/x", "/sub/deep/file",
+		"", "/", "/..", "/file", "/missing", "/missing/x", "/sub/../file", "/file/", "/.", "//file", "/./file", "/file/.", "/file/..", "/file/x", "/sub/deep/file",
 	}
 	singles = []string{
 		"/proc", "/proc/self", "/proc/self/", "/proc/self/exe", "/proc/self/cwd", "/proc/self/cwd/file", "/proc/self/root", "/proc/self/root/c/file",
@@ -138,23 +138,26 @@ var (
 	}
 )
 
-// List returns the list that the guest program "paths" reads: all combinations and singles. With small set it
-// is a tenth of that, for scenarios that are about something other than paths.
-func List(small bool) []byte {
+// List returns the list that the guest program "paths" reads: every nth of all combinations and singles. 1 is for
+// scenarios about paths; others need only a few.
+func List(nth int) []byte {
 	var b strings.Builder
 	n := 0
 	add := func(kind byte, p string) {
-		if n++; small && kind != 'D' && n%9 != 0 {
+		if n++; kind != 'D' && n%nth != 0 {
 			return
 		}
 		fmt.Fprintf(&b, "%c %s\n", kind, escape(p))
 	}
-	for _, p := range prefixes {
+	for i, p := range prefixes {
 		if !strings.HasPrefix(p, "/") {
 			p = path.Join(AwkwardDir, p)
 		}
-		for _, s := range suffixList {
-			add('P', p+s)
+		for j, s := range suffixList {
+			// The later suffixes are rarer: a third of them for each prefix.
+			if j < 8 || (i+j)%3 == 0 {
+				add('P', p+s)
+			}
 		}
 	}
 	for _, p := range singles {
@@ -168,7 +171,7 @@ func List(small bool) []byte {
 		}
 	}
 	for i, d := range directories {
-		if !small || i%4 == 1 {
+		if nth == 1 || i%8 == 2 {
 			add('D', d)
 		}
 	}

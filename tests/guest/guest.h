@@ -38,6 +38,9 @@ static inline void put_stat(int ret, int err, const struct stat *st, int loose)
 		printf(" = %d errno %d\n", ret, err);
 	else if (loose)
 		printf(" = 0 kind %o\n", st->st_mode & S_IFMT);
+	else if (S_ISDIR(st->st_mode)) // PRoot itself makes and removes things in directories: no times
+		printf(" = 0 dev %lx ino %lu mode %o nlink %lu uid %u gid %u\n", (long)st->st_dev, (long)st->st_ino, st->st_mode,
+		       (long)st->st_nlink, st->st_uid, st->st_gid);
 	else
 		printf(" = 0 dev %lx ino %lu mode %o nlink %lu uid %u gid %u rdev %lx size %ld blksize %ld blocks %ld mtime %ld.%09ld\n",
 		       (long)st->st_dev, (long)st->st_ino, st->st_mode, (long)st->st_nlink, st->st_uid, st->st_gid, (long)st->st_rdev,
@@ -77,6 +80,8 @@ static inline void put_cwd(void)
 	errno = 0;
 	char *p = getcwd(buf, sizeof buf);
 	fputs("cwd ", stdout);
+	if (p && strncmp(p, "/proc/", 6) == 0 && p[6] >= '0' && p[6] <= '9')
+		p = "/proc/PID";
 	put_text(p);
 	printf(" errno %d\n", p ? 0 : errno);
 }

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { workers = 6, rounds = 400 };
+enum { workers = 4, rounds = 60 };
 
 static char moving[4096], still[4096], missing[4096];
 static atomic_long wrong, done;
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	snprintf(missing, sizeof missing, "%s/three/missing", argv[1]);
 	for (int i = 0; i < workers; i++)
 		pthread_create(&threads[i], NULL, work, argv[1]);
-	for (int i = 0; i < 100 && done < workers; i++) {
+	for (int i = 0; i < 40 && done < workers; i++) {
 		symlink(i % 2 ? "one" : "two", "next");
 		rename("next", "link");
 		struct stat st;
