@@ -14,6 +14,7 @@ func (v *View) begin(s *Scratch, dirfd, addr uintptr) (errno uintptr, why Reason
 	s.learn = false
 	s.tail = tailNone
 	s.gen = nocgo.LoadAcquire32(&v.gen)
+	s.linkGen = nocgo.LoadAcquire32(&v.links)
 	if v.ttl != 0 {
 		s.born = nocgo.Counter()
 	}

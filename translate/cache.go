@@ -16,7 +16,7 @@ import (
 
 const (
 	slotCount = 256 // a power of two
-	slotText  = 472
+	slotText  = 464
 )
 
 // slot is one fact. 512 bytes.
@@ -26,6 +26,8 @@ type slot struct {
 	key      uint64 // hash of the text, or the device
 	id       uint64 // 0 for texts, or the inode
 	born     uint64
+	links    uint32 // View.links then
+	_        uint32
 	keyLen   uint16
 	guestLen uint16
 	bind     uint16
@@ -72,6 +74,9 @@ func (v *View) take(s *Scratch, e *slot, key, n uintptr, hash, id uint64) bool {
 	}
 	from, size := text, uintptr(e.guestLen)
 	if e.flags&slotSame == 0 {
+		if id == 0 && e.links != s.linkGen {
+			return false
+		}
 		from += (n + 7) &^ 7
 	}
 	if size >= textMax {
@@ -117,6 +122,7 @@ func (v *View) remember(s *Scratch, key, n uintptr, hash, id uint64) {
 	e.key = hash
 	e.id = id
 	e.born = s.born
+	e.links = s.linkGen
 	e.keyLen = uint16(n)
 	e.guestLen = uint16(s.guestLen)
 	e.bind = uint16(s.bind)

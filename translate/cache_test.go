@@ -125,12 +125,18 @@ func TestForget(t *testing.T) {
 		return 0
 	}
 	defer func() { nocgo.HostPlain = nocgo.HostSyscall }()
+	fd, _ := syscall.Open(dir+"/root", syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	defer syscall.Close(fd)
 	for _, nr := range []uintptr{nocgo.SysRenameat, nocgo.SysRenameat2, nocgo.SysUnlinkat, nocgo.SysFchmodat, nocgo.SysFchmod, nocgo.SysFchown, nocgo.SysFchownat} {
 		os.Remove(dir + "/root/d")
 		os.Symlink("one", dir+"/root/d")
 		g.v.Forget()
 		g.is("/d/f", dir+"/root/one/f")
-		if r, why := g.v.Handle(g.s, &Call{Nr: nr}); r != 0 || why != Answered {
+		c := &Call{Nr: nr, Arg: [6]uintptr{uintptr(fd), cstring("/d")}}
+		if nr == nocgo.SysFchmodat || nr == nocgo.SysFchownat {
+			c.Arg[1] = cstring("/one")
+		}
+		if r, why := g.v.Handle(g.s, c); r != 0 || why != Answered {
 			t.Fatal(nr, r, why)
 		}
 		g.is("/d/f", dir+"/root/two/f")
@@ -146,6 +152,34 @@ func TestForget(t *testing.T) {
 			t.Fatal(nr, why)
 		}
 		g.is("/d/f", dir+"/root/two/f")
+	}
+}
+
+// Calls about files leave what is remembered of directories alone.
+func TestRememberedAcrossFiles(t *testing.T) {
+	n := calls(t)
+	dir := tree(t, "root/one/f", "root/one/g")
+	g := configure(t, dir+"/root", "", 1<<30)
+	nocgo.HostPlain = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr { return 0 }
+	defer func() { nocgo.HostPlain = nocgo.HostSyscall }()
+	fd, _ := syscall.Open(dir+"/root/one/f", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	defer syscall.Close(fd)
+	g.is("/one/f", dir+"/root/one/f")
+	for _, c := range []Call{
+		{Nr: nocgo.SysRenameat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/one/f"), nocgo.AtFdcwd, cstring("/one/g")}},
+		{Nr: nocgo.SysRenameat2, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/one/f"), nocgo.AtFdcwd, cstring("/one/g")}},
+		{Nr: nocgo.SysUnlinkat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/one/f")}},
+		{Nr: nocgo.SysFchmodat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/one/f")}},
+		{Nr: nocgo.SysFchownat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/one/f")}},
+		{Nr: nocgo.SysFchmod, Arg: [6]uintptr{uintptr(fd)}},
+		{Nr: nocgo.SysFchown, Arg: [6]uintptr{uintptr(fd)}},
+	} {
+		g.v.Handle(g.s, &c)
+		*n = 0
+		g.is("/one/f", dir+"/root/one/f")
+		if *n != 3 {
+			t.Errorf("after call %d: %d raw calls", c.Nr, *n)
+		}
 	}
 }
 

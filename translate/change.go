@@ -6,36 +6,79 @@ import "svcrelay/nocgo"
 //
 //   - chdir and fchdir are issued so that PRoot answers them; afterwards the text of the current directory is
 //     asked for again.
-//   - Calls that rename, remove or change permissions are issued in the same way, and everything remembered is
-//     forgotten when they are done, so that nobody remembers in between what no longer holds. Calls that only
+//   - Calls that rename, remove or change permissions are issued in the same way, and what they may have changed
+//     is forgotten when they are done, so that nobody remembers in between what no longer holds. Calls that only
 //     create need none of this: what is remembered are directories that exist.
 //   - Waiting for a child may block, so it is declined: everything is forgotten first. What other threads
 //     remember while the caller waits holds for the lifetime, like anything that other processes change.
 //   - Changing the root, the mounts or the namespaces ends the View for good.
-func (v *View) change(c *Call) (uintptr, Reason) {
+//
+// Nothing that is remembered depends on a file that is neither a directory nor a link, so a call about one
+// forgets as little as possible. Which it is about is found out before the call.
+func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
+	const removeDirectory = 0x200
 	switch c.Nr {
 	case nocgo.SysChdir, nocgo.SysFchdir:
 		r := v.plain(c)
 		nocgo.Add32(&v.cwd, 1)
 		return r, Answered
 	case nocgo.SysRenameat, nocgo.SysRenameat2:
+		file := (c.Nr == nocgo.SysRenameat || c.Arg[4] == 0) && v.isFile(s, c.Arg[0], c.Arg[1], true)
 		r := v.plain(c)
-		nocgo.Add32(&v.gen, 1)
+		if file {
+			nocgo.Add32(&v.links, 1) // the new name may have been a link
+			return r, Answered
+		}
+		v.Forget()
 		nocgo.Add32(&v.cwd, 1)
 		return r, Answered
-	case nocgo.SysUnlinkat, nocgo.SysFchmod, nocgo.SysFchmodat, nocgo.SysFchmodat2, nocgo.SysFchown,
-		nocgo.SysFchownat:
+	case nocgo.SysUnlinkat:
 		r := v.plain(c)
-		nocgo.Add32(&v.gen, 1)
+		if c.Arg[2]&removeDirectory == 0 {
+			nocgo.Add32(&v.links, 1)
+			return r, Answered
+		}
+		v.Forget()
 		return r, Answered
+	case nocgo.SysFchmodat, nocgo.SysFchmodat2:
+		file := v.isFile(s, c.Arg[0], c.Arg[1], false)
+		return v.unlessFile(c, file)
+	case nocgo.SysFchownat:
+		file := v.isFile(s, c.Arg[0], c.Arg[1], c.Arg[4]&nocgo.AtSymlinkNofollow != 0)
+		return v.unlessFile(c, file)
+	case nocgo.SysFchmod, nocgo.SysFchown:
+		file := !nocgo.Failed(nocgo.Raw(nocgo.SysFstat, c.Arg[0], s.statAddr(), 0, 0, 0, 0)) &&
+			s.stat.Mode&nocgo.ModeType != nocgo.ModeDirectory
+		return v.unlessFile(c, file)
 	case nocgo.SysWait4, nocgo.SysWaitid:
-		nocgo.Add32(&v.gen, 1)
+		v.Forget()
 		return 0, Effect
 	case nocgo.SysChroot, nocgo.SysMount, nocgo.SysUmount2, nocgo.SysPivotRoot, nocgo.SysUnshare, nocgo.SysSetns:
 		v.Withdraw()
 		return 0, Withdrawn
 	}
 	return 0, Number
+}
+
+// unlessFile issues a call about permissions and forgets everything, unless it was about a file.
+func (v *View) unlessFile(c *Call, file bool) (uintptr, Reason) {
+	r := v.plain(c)
+	if !file {
+		v.Forget()
+	}
+	return r, Answered
+}
+
+// isFile says whether a path certainly names neither a directory nor, unless links may be, a link.
+func (v *View) isFile(s *Scratch, dirfd, path uintptr, links bool) bool {
+	errno, why := v.begin(s, dirfd, path)
+	if errno != 0 || why != Answered || s.empty || s.tail != tailNone {
+		return false
+	}
+	r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0)
+	v.learnt(s, r)
+	kind := s.stat.Mode & nocgo.ModeType
+	return !nocgo.Failed(r) && kind != nocgo.ModeDirectory && (links || kind != nocgo.ModeSymlink)
 }
 
 // plain issues the call as it is.

@@ -139,7 +139,7 @@ func (v *View) parseOne(s *Scratch, e string) bool {
 	from, n := s.hostAddr(), s.hostLen
 	if state == unsure {
 		v.bindings[b].opaque = true
-		v.murky = true
+		v.murky = v.murky || !ownDescriptors(host)
 		return v.enlist(b)
 	}
 	if state == missing {
@@ -174,6 +174,13 @@ func plainPath(p string) bool {
 func ownProc(p string) bool {
 	const self = "/proc/self"
 	return len(p) >= len(self) && p[:len(self)] == self && (len(p) == len(self) || p[len(self)] == '/')
+}
+
+// ownDescriptors says whether a path is the directory of descriptors or a standard stream. Distributions bind
+// these; no PRoot is started with a directory for a standard stream, so nothing lies below them.
+func ownDescriptors(p string) bool {
+	const fd = "/proc/self/fd"
+	return p == fd || len(p) == len(fd)+2 && p[:len(fd)] == fd && p[len(fd)] == '/' && p[len(fd)+1] >= '0' && p[len(fd)+1] <= '2'
 }
 
 func stringAddr(p string) uintptr { return uintptr(unsafe.Pointer(unsafe.StringData(p))) }
@@ -230,6 +237,7 @@ func (v *View) enlist(b uintptr) bool {
 // fresh prepares a Scratch for locate.
 func (v *View) fresh(s *Scratch) {
 	s.gen = nocgo.LoadAcquire32(&v.gen)
+	s.linkGen = nocgo.LoadAcquire32(&v.links)
 	s.born = nocgo.Counter()
 	s.unproven = false
 }

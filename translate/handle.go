@@ -20,7 +20,7 @@ func (v *View) Handle(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	case nocgo.SysReadlinkat:
 		return v.readlink(s, c)
 	}
-	return v.change(c)
+	return v.change(s, c)
 }
 
 // outcome is the result of a call whose path led to an errno.

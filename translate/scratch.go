@@ -35,12 +35,13 @@ type Scratch struct {
 	keyHash  uint64
 	born     uint64 // when the oldest fact used was learnt
 	dev, ino uint64
-	gen      uint32
-	empty    bool // the path is ""
-	inner    bool // the final component of the original path has been reached
-	learn    bool // the directory reached is worth remembering
-	kids     bool // a binding may lie directly below the directory reached
-	unproven bool // the directory reached exists and is no link, but may be no directory
+	gen      uint32 // View.gen when the call began
+	linkGen  uint32 // View.links then
+	empty    bool   // the path is ""
+	inner    bool   // the final component of the original path has been reached
+	learn    bool   // the directory reached is worth remembering
+	kids     bool   // a binding may lie directly below the directory reached
+	unproven bool   // the directory reached exists and is no link, but may be no directory
 }
 
 const (

@@ -38,7 +38,7 @@ func (v *View) stat(s *Scratch, c *Call) (uintptr, Reason) {
 		r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), flags|nocgo.AtSymlinkNofollow, 0, 0)
 		v.learnt(s, r)
 		if nocgo.Failed(r) {
-			return v.priority(s, r)
+			return missingOr(r)
 		}
 		if s.stat.Mode&nocgo.ModeType != nocgo.ModeSymlink {
 			return 0, deliver(buf, s.statAddr(), unsafe.Sizeof(s.stat))
@@ -57,6 +57,15 @@ func (v *View) stat(s *Scratch, c *Call) (uintptr, Reason) {
 	v.seal(s)
 	r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, buf, flags, 0, 0)
 	return v.priority(s, r)
+}
+
+// missingOr answers the errors after which PRoot saw no link either. With others PRoot, which may have more rights
+// than the guest, could have found one.
+func missingOr(r uintptr) (uintptr, Reason) {
+	if r == nocgo.Fail(nocgo.ENOENT) || r == nocgo.Fail(nocgo.ENOTDIR) {
+		return r, Answered
+	}
+	return 0, Denied
 }
 
 // chase follows links until the final component is none.

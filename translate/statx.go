@@ -29,19 +29,19 @@ func (v *View) statx(s *Scratch, c *Call) (uintptr, Reason) {
 		if flags&nocgo.AtEmptyPath == 0 || int32(c.Arg[0]) < 0 {
 			return 0, Empty
 		}
-		return statxResult(nocgo.Raw(nocgo.SysStatx, s.fd, s.call, flags, mask, buf, 0))
+		return missingOrDone(nocgo.Raw(nocgo.SysStatx, s.fd, s.call, flags, mask, buf, 0))
 	}
 	if s.tail != tailNone || flags&nocgo.AtSymlinkNofollow == 0 && mask&statxType == 0 {
 		if errno, why = v.chase(s); errno != 0 || why != Answered {
 			return outcome(errno, why)
 		}
 		v.seal(s)
-		return statxResult(nocgo.Raw(nocgo.SysStatx, s.fd, s.call, flags, mask, buf, 0))
+		return missingOrDone(nocgo.Raw(nocgo.SysStatx, s.fd, s.call, flags, mask, buf, 0))
 	}
 	if flags&nocgo.AtSymlinkNofollow != 0 {
 		r := nocgo.Raw(nocgo.SysStatx, s.fd, s.call, flags, mask, buf, 0)
 		v.learnt(s, r)
-		return statxResult(r)
+		return missingOrDone(r)
 	}
 	for {
 		// Nothing is left to walk at this point, so rest is free.
@@ -49,7 +49,7 @@ func (v *View) statx(s *Scratch, c *Call) (uintptr, Reason) {
 		r := nocgo.Raw(nocgo.SysStatx, s.fd, s.call, flags|nocgo.AtSymlinkNofollow, mask, out, 0)
 		v.learnt(s, r)
 		if nocgo.Failed(r) {
-			return statxResult(r)
+			return missingOr(r)
 		}
 		if uint32(nocgo.Load16(out+statxMode))&nocgo.ModeType != nocgo.ModeSymlink {
 			return 0, deliver(buf, out, statxSize)
@@ -61,16 +61,13 @@ func (v *View) statx(s *Scratch, c *Call) (uintptr, Reason) {
 		if !linked {
 			return 0, Changed
 		}
-		if s.tail != tailNone {
-			return 0, Changed
-		}
 	}
 }
 
-// statxResult declines the failures that Termux's fork may turn into something else.
-func statxResult(r uintptr) (uintptr, Reason) {
-	if nocgo.Failed(r) && r != nocgo.Fail(nocgo.ENOENT) && r != nocgo.Fail(nocgo.ENOTDIR) {
-		return 0, Flags
+// missingOrDone is missingOr for the last call: Termux's fork may turn other failures into something else.
+func missingOrDone(r uintptr) (uintptr, Reason) {
+	if !nocgo.Failed(r) {
+		return r, Answered
 	}
-	return r, Answered
+	return missingOr(r)
 }

@@ -17,6 +17,7 @@ const (
 type View struct {
 	state uint32 // stateInert, stateReady or stateWithdrawn
 	gen   uint32 // counts the events after which nothing remembered holds
+	links uint32 // counts those after which nothing holds that was found through a link
 	cwd   uint32 // counts the events after which the current directory's text may be another
 	track uint32 // the current directory is tracked
 	ttl   uint64 // lifetime of what is remembered, in ticks; 0: nothing is
@@ -24,7 +25,7 @@ type View struct {
 	parsed   uintptr // bindings stored, with the rootfs
 	waiting  uintptr // entries of pending
 	active   uintptr // entries of order
-	murky    bool    // the host path of a binding is not known
+	murky    bool    // the host path of a directory that is bound is not known
 	pending  [maxBindings]uint8
 	order    [maxBindings]uint8 // the bindings in place, as PRoot lists them by host path
 	bindings [maxBindings]binding

@@ -328,9 +328,11 @@ func (v *View) follow(s *Scratch) (linked bool, errno uintptr, why Reason) {
 		return false, 0, Answered
 	}
 	v.learnt(s, r)
-	if nocgo.Failed(r) {
-		// PRoot takes what it cannot look at for no link, and leaves the error to the call itself.
+	if r == nocgo.Fail(nocgo.ENOENT) || r == nocgo.Fail(nocgo.ENOTDIR) {
 		return false, 0, Answered
+	}
+	if nocgo.Failed(r) {
+		return false, 0, Denied // PRoot may have more rights than the guest, and see a link
 	}
 	s.at = s.end
 	if why = v.splice(s, r, mine, referrer, s.name, s.nameLen); why != Answered {

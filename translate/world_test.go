@@ -5,7 +5,6 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -497,9 +496,4 @@ func (w *world) directory() int {
 		}
 	}
 	return -1
-}
-
-func TestMain(m *testing.M) {
-	runtime.LockOSThread()
-	os.Exit(m.Run())
 }
