@@ -31,6 +31,7 @@ type Plan struct {
 	mem    memory
 	span   scanRange // argument of the hand-laid scanner
 	word   uint32    // what poke writes
+	text   [granule / 4]uint32
 }
 
 // Finds says whether there is a site for a number.

@@ -139,22 +139,28 @@ func TestWholePlan(t *testing.T) {
 	}
 }
 
-// TestPublishFails makes the second site unwritable: the first must be taken back.
+// TestPublishFails moves the second site to where there is no svc, near the first or in a page of its own: the first
+// must be taken back.
 func TestPublishFails(t *testing.T) {
-	w := newWorld(t)
-	w.discover()
-	p := &w.plan
-	if !p.Place(w.base, w.base, 4096) {
-		t.Fatal("no stubs placed")
+	for _, off := range []uintptr{4, 0x1000} {
+		w := newWorld(t)
+		w.discover()
+		p := &w.plan
+		if !p.Place(w.base, w.base, 4096) {
+			t.Fatal("no stubs placed")
+		}
+		p.Sites[1].Addr += off
+		if p.Publish() {
+			t.Fatal("published")
+		}
+		if w.word(1) != SVC {
+			t.Error("the first branch was left")
+		}
+		p.Undo()
+		if p.Sites[0].Published || p.nareas != 0 {
+			t.Error("something is left of the plan")
+		}
 	}
-	p.Sites[1].Addr += 4 // not an svc
-	if p.Publish() {
-		t.Fatal("published")
-	}
-	if w.word(1) != SVC {
-		t.Error("the first branch was left")
-	}
-	p.Undo()
 }
 
 // TestHostileLists gives Discover damaged structures; it must come back with nothing.

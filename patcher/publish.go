@@ -10,32 +10,69 @@ import (
 // the file nor other processes see it, and no page is ever writable and executable.
 const memPath = "/proc/self/mem\x00"
 
-// Publish writes the branches of all sites that have a stub. If one cannot be written or does not read back, those
-// already written are taken back and the result is false.
+// Publish writes the branches of all sites that have a stub, the sites of one granule with one write. If one cannot
+// be written or does not read back, those already written are taken back and the result is false.
 func (p *Plan) Publish() bool {
 	fd := openMem()
 	if nocgo.Failed(fd) {
 		return false
 	}
 	ok := true
-	for i := 0; i < p.Count && ok; i++ {
-		s := &p.Sites[i]
-		if s.Stub == 0 {
-			continue
-		}
-		w, reaches := Branch(s.Addr, s.Stub)
-		if !reaches || nocgo.Load32(s.Addr) != SVC {
-			ok = false
-			break
-		}
-		s.Published = true // first, so that a write that went half wrong is taken back too
-		ok = p.poke(fd, s.Addr, w)
+	for i := 0; i < p.Count && ok; {
+		n := p.group(i)
+		ok = p.publish(fd, i, n)
+		i += n
 	}
 	if !ok {
 		p.revertThrough(fd)
 	}
 	closeMem(fd)
 	return ok
+}
+
+// group gives the number of sites from the i-th on that lie in one granule in ascending order.
+func (p *Plan) group(i int) int {
+	first := p.Sites[i].Addr
+	n := 1
+	for ; i+n < p.Count; n++ {
+		at := p.Sites[i+n].Addr
+		if at < p.Sites[i+n-1].Addr || at&^(granule-1) != first&^(granule-1) {
+			break
+		}
+	}
+	return n
+}
+
+// publish writes the branches of n sites in one granule. What lies between them is written as it is: there is no other
+// thread that could be executing it.
+func (p *Plan) publish(fd uintptr, first, n int) bool {
+	from, to := p.Sites[first].Addr, p.Sites[first+n-1].Addr+4
+	for at := from; at < to; at += 4 {
+		p.text[(at-from)/4] = nocgo.Load32(at)
+	}
+	for i := first; i < first+n; i++ {
+		s := &p.Sites[i]
+		if s.Stub == 0 {
+			continue
+		}
+		w, reaches := Branch(s.Addr, s.Stub)
+		if !reaches || p.text[(s.Addr-from)/4] != SVC {
+			return false
+		}
+		p.text[(s.Addr-from)/4] = w
+		s.Published = true // first, so that a write that goes half wrong is taken back too
+	}
+	wrote := nocgo.Raw(nocgo.SysPwrite64, fd, uintptr(unsafe.Pointer(&p.text)), to-from, from, 0, 0)
+	nocgo.SyncInstructions(from, to-from)
+	if wrote != to-from {
+		return false
+	}
+	for at := from; at < to; at += 4 {
+		if nocgo.Load32(at) != p.text[(at-from)/4] {
+			return false
+		}
+	}
+	return true
 }
 
 // revert writes the svc instructions back where branches were published.
@@ -65,12 +102,11 @@ func (p *Plan) revertThrough(fd uintptr) {
 	}
 }
 
-// poke replaces the instruction at addr and says whether it reads back.
-func (p *Plan) poke(fd, addr uintptr, w uint32) bool {
+// poke replaces the instruction at addr.
+func (p *Plan) poke(fd, addr uintptr, w uint32) {
 	p.word = w
-	n := nocgo.Raw(nocgo.SysPwrite64, fd, uintptr(unsafe.Pointer(&p.word)), 4, addr, 0, 0)
+	nocgo.Raw(nocgo.SysPwrite64, fd, uintptr(unsafe.Pointer(&p.word)), 4, addr, 0, 0)
 	nocgo.SyncInstructions(addr, 4)
-	return n == 4 && nocgo.Load32(addr) == w
 }
 
 func openMem() uintptr {

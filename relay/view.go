@@ -25,6 +25,7 @@ func chooseSites(n *patcher.Numbers) {
 	n.Add(nocgo.SysMknodat)
 	n.Add(nocgo.SysFchmod)
 	n.Add(nocgo.SysFchmodat)
+	n.Add(nocgo.SysFchmodat2)
 	n.Add(nocgo.SysFchown)
 	n.Add(nocgo.SysFchownat)
 	n.Add(nocgo.SysWait4)
