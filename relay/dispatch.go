@@ -13,6 +13,9 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	if live == 0 {
 		return 0, 1
 	}
+	if confines(&f.Call) {
+		view.Withdraw()
+	}
 	ret, why := view.Handle(s, &f.Call)
 	if stats.on {
 		stats.count(why)
@@ -24,6 +27,14 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 		return 0, 1
 	}
 	return ret, 0
+}
+
+// confines says whether a call may put a filter of the program's own on its system calls. It would see host paths in
+// raw calls, and what it then does is the program's business: from here on PRoot answers everything. A filter set
+// through libc's syscall function is not seen, but the promise not to gain privileges that goes before it is.
+func confines(c *translate.Call) bool {
+	const setSeccomp, setNoNewPrivileges = 22, 38
+	return c.Nr == nocgo.SysSeccomp || c.Nr == nocgo.SysPrctl && (c.Arg[0] == setSeccomp || c.Arg[0] == setNoNewPrivileges)
 }
 
 // aborted notes that a check failed in compiled code, which is a fault in the library itself; the call is declined.

@@ -5,8 +5,8 @@ import (
 	"svcrelay/patcher"
 )
 
-// chooseSites says which calls are worth a relay: those that translate answers, and those after which what it
-// remembers no longer holds.
+// chooseSites says which calls are worth a relay: those that translate answers, those after which what it
+// remembers no longer holds, and those after which nothing may be answered any more.
 func chooseSites(n *patcher.Numbers) {
 	n.Add(nocgo.SysOpenat)
 	n.Add(nocgo.SysNewfstatat)
@@ -36,6 +36,9 @@ func chooseSites(n *patcher.Numbers) {
 	n.Add(nocgo.SysPivotRoot)
 	n.Add(nocgo.SysUnshare)
 	n.Add(nocgo.SysSetns)
+
+	n.Add(nocgo.SysPrctl)
+	n.Add(nocgo.SysSeccomp)
 }
 
 // watchesDirectory says whether all ways in which the C library changes the current directory are sites of the plan.

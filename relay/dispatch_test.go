@@ -1,0 +1,41 @@
+package relay
+
+import (
+	"testing"
+
+	"svcrelay/nocgo"
+	"svcrelay/translate"
+)
+
+func TestConfines(t *testing.T) {
+	for _, c := range []struct {
+		call translate.Call
+		want bool
+	}{
+		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{22, 2}}, true},
+		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{38, 1}}, true},
+		{translate.Call{Nr: nocgo.SysSeccomp, Arg: [6]uintptr{1}}, true},
+		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{15}}, false}, // PR_SET_NAME
+		{translate.Call{Nr: nocgo.SysOpenat, Arg: [6]uintptr{22}}, false},
+	} {
+		if got := confines(&c.call); got != c.want {
+			t.Errorf("%+v: %v", c.call, got)
+		}
+	}
+}
+
+// TestChooseSites checks what must never become a relay.
+func TestChooseSites(t *testing.T) {
+	const clone, execve, sigreturn, clone3, execveat, exit, exitGroup = 220, 221, 139, 435, 281, 93, 94
+	chooseSites(&wanted)
+	for _, nr := range []uintptr{clone, execve, sigreturn, clone3, execveat, exit, exitGroup} {
+		if wanted.Has(nr) {
+			t.Errorf("number %d is relayed", nr)
+		}
+	}
+	for _, nr := range []uintptr{nocgo.SysOpenat, nocgo.SysNewfstatat, nocgo.SysChdir, nocgo.SysWait4} {
+		if !wanted.Has(nr) {
+			t.Errorf("number %d is not relayed", nr)
+		}
+	}
+}
