@@ -1,23 +1,16 @@
 package compile
 
-// eliminateChecks removes checks that dominating checks and branches prove.
+// eliminateChecks removes checks, and decides branches, that dominating checks and branches prove.
 func (f *fn) eliminateChecks() {
 	f.splitCritical()
 	f.analyze()
-	e := &checkElim{f: f, nonNil: map[*value]bool{}}
+	e := &checkElim{prover: prover{f: f}, nonNil: map[*value]bool{}}
 	e.walk(f.order[0])
 }
 
-// fact says that cond holds between two values.
-type fact struct {
-	cond cond
-	a, b *value
-}
-
 type checkElim struct {
-	f      *fn
+	prover
 	nonNil map[*value]bool
-	facts  []fact
 }
 
 func (e *checkElim) walk(b *block) {
@@ -39,13 +32,13 @@ func (e *checkElim) walk(b *block) {
 		switch v.op {
 		case opNilCheck:
 			p := v.args[0]
-			if p.nonNil || e.nonNil[p] || e.known(condNE, p, nil) {
+			if p.nonNil || e.nonNil[p] || e.notNil(p) {
 				continue
 			}
 			e.nonNil[p] = true
 			added = append(added, p)
 		case opCheck:
-			if e.known(v.cond, v.args[0], v.args[1]) {
+			if e.prove(v.cond, v.args[0], v.args[1], b) {
 				continue
 			}
 			e.facts = append(e.facts, fact{v.cond, v.args[0], v.args[1]})
@@ -53,6 +46,18 @@ func (e *checkElim) walk(b *block) {
 		keep = append(keep, v)
 	}
 	b.vals = keep
+	if b.kind == blockIf {
+		c := resolve(b.ctl[0])
+		b.ctl[0] = c
+		if c.op == opCmp {
+			switch {
+			case e.prove(c.cond, c.args[0], c.args[1], b):
+				b.ctl[0] = e.f.constant(32, 1)
+			case e.prove(c.cond.not(), c.args[0], c.args[1], b):
+				b.ctl[0] = e.f.constant(32, 0)
+			}
+		}
+	}
 	for _, k := range b.kids {
 		e.walk(k)
 	}
@@ -76,45 +81,17 @@ func (e *checkElim) assume(c *value, taken bool) {
 		c.op == opOr && !taken && isBool(c.args[0]) && isBool(c.args[1]):
 		e.assume(c.args[0], taken)
 		e.assume(c.args[1], taken)
+	case c.op == opXor && c.args[1].isConst() && c.args[1].imm == 1 && isBool(c.args[0]):
+		e.assume(c.args[0], !taken)
 	}
 }
 
-// known says whether the facts prove a cond b; a nil b stands for zero.
-func (e *checkElim) known(c cond, a, b *value) bool {
-	for i := len(e.facts) - 1; i >= 0; i-- {
-		f := e.facts[i]
-		if b == nil {
-			if f.a == a && f.b.isConst() && f.b.imm == 0 && f.cond == condNE {
-				return true
-			}
-			continue
-		}
-		if f.a == a && f.b == b && implies(f.cond, c) || f.a == b && f.b == a && implies(f.cond.swapped(), c) {
+// notNil says whether a comparison with nil went the right way.
+func (e *checkElim) notNil(p *value) bool {
+	for _, f := range e.facts {
+		if f.cond == condNE && f.a == p && f.b.isConst() && f.b.imm == 0 {
 			return true
 		}
-	}
-	if b == nil {
-		return false
-	}
-	return false
-}
-
-// implies says whether c follows from f for the same operands.
-func implies(f, c cond) bool {
-	if f == c {
-		return true
-	}
-	switch f {
-	case condEQ:
-		return c == condLE || c == condGE || c == condULE || c == condUGE
-	case condLT:
-		return c == condLE || c == condNE
-	case condGT:
-		return c == condGE || c == condNE
-	case condULT:
-		return c == condULE || c == condNE
-	case condUGT:
-		return c == condUGE || c == condNE
 	}
 	return false
 }
