@@ -9,9 +9,9 @@ import (
 )
 
 // reachable lists the functions reachable from the entry points, callees before callers, checks each against
-// the subset, and rejects recursion.
+// the subset, and rejects recursion. Functions that are wrong, or call one that is, are left out.
 func (s *source) reachable() []*ssa.Function {
-	r := &reacher{s: s, state: map[*ssa.Function]int{}}
+	r := &reacher{s: s, state: map[*ssa.Function]int{}, bad: map[*ssa.Function]bool{}}
 	for _, name := range []string{"Move", "Zero", "Equal", "Compare"} {
 		r.visit(s.rt.Func(name))
 	}
@@ -24,6 +24,7 @@ func (s *source) reachable() []*ssa.Function {
 type reacher struct {
 	s     *source
 	state map[*ssa.Function]int // 1: on the path, 2: done
+	bad   map[*ssa.Function]bool
 	path  []*ssa.Function
 	order []*ssa.Function
 }
@@ -34,6 +35,7 @@ func (r *reacher) visit(f *ssa.Function) {
 	}
 	r.state[f] = 1
 	r.path = append(r.path, f)
+	found := len(r.s.diags.list)
 	c := &checker{s: r.s, f: f, isRT: f.Pkg == r.s.rt}
 	c.function()
 	for _, b := range f.Blocks {
@@ -53,9 +55,20 @@ func (r *reacher) visit(f *ssa.Function) {
 			r.visit(callee)
 		}
 	}
+	// What is wrong in callees counts too.
+	r.bad[f] = len(r.s.diags.list) > found
+	for _, b := range f.Blocks {
+		for _, in := range b.Instrs {
+			if call, ok := in.(*ssa.Call); ok && r.bad[call.Call.StaticCallee()] {
+				r.bad[f] = true
+			}
+		}
+	}
 	r.path = r.path[:len(r.path)-1]
 	r.state[f] = 2
-	r.order = append(r.order, f)
+	if !r.bad[f] {
+		r.order = append(r.order, f)
+	}
 }
 
 func (r *reacher) cycle(f *ssa.Function) string {
@@ -136,6 +149,9 @@ func (c *checker) instr(in ssa.Instruction) {
 	case *ssa.MakeInterface:
 		for _, ref := range *in.Referrers() {
 			if _, ok := ref.(*ssa.Panic); !ok {
+				if !pos.IsValid() {
+					pos = ref.Pos() // an implicit conversion
+				}
 				c.bad(pos, "interfaces are outside the subset: conversion of %s to %s", in.X.Type(), in.Type())
 				break
 			}
@@ -145,7 +161,7 @@ func (c *checker) instr(in ssa.Instruction) {
 			c.bad(pos, "panic with anything but a constant is outside the subset")
 		}
 	case *ssa.MakeClosure:
-		c.bad(pos, "closures are outside the subset")
+		c.bad(in.Fn.Pos(), "closures are outside the subset")
 	case *ssa.MakeMap, *ssa.MapUpdate:
 		c.bad(pos, "maps are outside the subset")
 	case *ssa.Lookup:
@@ -192,6 +208,10 @@ func (c *checker) instr(in ssa.Instruction) {
 		*ssa.If, *ssa.Jump, *ssa.Return, *ssa.ChangeType, *ssa.SliceToArrayPointer, *ssa.DebugRef:
 	default:
 		c.bad(pos, "%T is outside the subset", in)
+	}
+	switch in.(type) {
+	case *ssa.Defer, *ssa.Go, *ssa.MakeClosure:
+		return // what they call is wrong for the same reason
 	}
 	for _, op := range in.Operands(nil) {
 		switch v := (*op).(type) {

@@ -39,9 +39,6 @@ func compileIR(cfg Config) (*module, error) {
 	m := &module{src: src, fns: map[*ssa.Function]*fn{}, strs: map[string]string{},
 		globals: map[*ssa.Global]string{}, inits: map[*ssa.Package]*initState{}, codes: map[AbortSite]int{}}
 	order := src.reachable()
-	if err := src.diags.err(); err != nil {
-		return nil, err
-	}
 	escape := newEscapes(src)
 	for _, sf := range order {
 		escape.function(sf)

@@ -58,10 +58,10 @@ func (g *gen) operand(t *typ, depth int) string {
 func (g *gen) divide(t *typ, depth int) string {
 	op := []string{"/", "%"}[g.r.Intn(2)]
 	x := g.integer(t, depth-1)
-	switch g.r.Intn(10) {
-	case 0: // may panic
+	switch n := g.r.Intn(40); {
+	case n == 0: // may panic
 		return fmt.Sprintf("(%s %s %s)", x, op, g.integer(t, depth-1))
-	case 1, 2, 3, 4:
+	case n < 18:
 		c := constant(g.r, t)
 		if c == t.name+"(0)" {
 			c = t.name + "(3)"
@@ -75,12 +75,14 @@ func (g *gen) shift(t *typ, depth int) string {
 	op := []string{"<<", ">>"}[g.r.Intn(2)]
 	x := g.integer(t, depth-1)
 	c := g.int()
-	switch g.r.Intn(10) {
-	case 0, 1, 2:
+	switch n := g.r.Intn(40); {
+	case n < 12:
 		return fmt.Sprintf("(%s %s %d)", x, op, g.r.Intn(t.bits+3))
-	case 3, 4, 5:
+	case n < 22:
 		return fmt.Sprintf("(%s %s (%s & %d))", x, op, g.integer(c, depth-1), t.bits-1)
-	case 6: // may panic, if the count is signed
+	case n < 30:
+		return fmt.Sprintf("(%s %s %s)", x, op, g.integer(ints[g.r.Intn(4)], depth-1))
+	case n == 30: // may panic, if the count is signed
 		return fmt.Sprintf("(%s %s %s)", x, op, g.integer(c, depth-1))
 	}
 	c = ints[g.r.Intn(4)]
@@ -161,10 +163,10 @@ func (g *gen) path(expr string, t, to *typ) string {
 
 // index is an index for n elements: constant, masked or, rarely, unchecked.
 func (g *gen) index(n int) string {
-	switch g.r.Intn(12) {
-	case 0:
+	switch k := g.r.Intn(80); {
+	case k == 0:
 		return g.simple(g.int()) // may panic
-	case 1, 2, 3, 4:
+	case k < 28:
 		return fmt.Sprint(g.r.Intn(n))
 	}
 	t := ints[g.r.Intn(4)]
@@ -185,7 +187,7 @@ func (g *gen) simple(t *typ) string {
 
 // sliceIndex is an index into a slice or string that may be empty: then it panics.
 func (g *gen) sliceIndex(expr string) string {
-	if g.chance(25) {
+	if g.chance(5) {
 		return fmt.Sprint(g.r.Intn(3))
 	}
 	return fmt.Sprintf("uint(%s)%%uint(len(%s))", g.simple(tUint), expr)
@@ -303,12 +305,12 @@ func (g *gen) sliceValue(t *typ) (string, bool) {
 			n = v.t.elem.n
 		}
 		if v.t.kind == kSlice {
-			switch g.r.Intn(4) {
-			case 0:
+			switch k := g.r.Intn(16); {
+			case k < 5:
 				return fmt.Sprintf("%s[uint(%s)%%(uint(len(%s))+1):]", v.expr, g.simple(tUint), v.expr), true
-			case 1: // may panic
+			case k == 5: // may panic
 				return fmt.Sprintf("%s[%d:%s]", v.expr, g.r.Intn(3), g.simple(tInt)), true
-			case 2:
+			case k < 10:
 				return fmt.Sprintf("%s[:cap(%s)]", v.expr, v.expr), true
 			}
 			return v.expr, true
@@ -330,7 +332,7 @@ func (g *gen) sliceValue(t *typ) (string, bool) {
 			return fmt.Sprintf("m.%s[%d:]", f.name, g.r.Intn(f.t.n)), true
 		}
 	}
-	return "nil", true
+	return "nil", g.chance(40)
 }
 
 func (g *gen) inScope(name string) bool {
@@ -353,5 +355,5 @@ func (g *gen) pointerValue(t *typ) (string, bool) {
 	}); ok && g.chance(90) {
 		return "&" + g.path(v.expr, v.t, t.elem), true
 	}
-	return "nil", g.chance(30)
+	return "nil", g.chance(10)
 }

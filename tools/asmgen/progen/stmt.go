@@ -287,7 +287,7 @@ func (g *gen) leaveStmt() {
 		}
 		l.used = true
 		g.line("%s %s", word, l.name)
-	case g.chance(20):
+	case g.chance(8):
 		g.line("panic(%q)", "told to")
 	default:
 		g.returnStmt()
@@ -367,7 +367,13 @@ func (g *gen) callStmt(f function) {
 	var args []string
 	for _, t := range f.params {
 		e, ok := g.value(t, 2)
+		for tries := 0; !ok && tries < 3; tries++ {
+			e, ok = g.value(t, 2)
+		}
 		if !ok {
+			if g.chance(80) {
+				return
+			}
 			e = "nil"
 		}
 		args = append(args, e)
