@@ -6,6 +6,9 @@ func (m *module) optimize(f *fn) {
 	if m.inline(f) {
 		f.simplifyAll()
 	}
+	if f.plainCounters() {
+		f.simplifyAll()
+	}
 	f.eliminateChecks()
 	f.simplifyAll()
 	if m.expandMemory(f) {

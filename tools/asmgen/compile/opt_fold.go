@@ -212,18 +212,32 @@ func (s *simplifier) foldAdd(v *value) *value {
 	// (x + c) + y = (x + y) + c, so that constants meet and become address offsets. Only for addresses: elsewhere
 	// it would lengthen loops' dependency on x + c, which is needed anyway.
 	if v.nonNil {
-		if a.op == opAdd && a.args[1].isConst() {
+		if a.op == opAdd && a.args[1].isConst() && !isStep(a) {
 			n := s.mk(opAdd, v.w, a.args[0], b)
 			v.args[0], v.args[1] = n, a.args[1]
 			return v
 		}
-		if b.op == opAdd && b.args[1].isConst() {
+		if b.op == opAdd && b.args[1].isConst() && !isStep(b) {
 			n := s.mk(opAdd, v.w, a, b.args[0])
 			v.args[0], v.args[1] = n, b.args[1]
 			return v
 		}
 	}
 	return nil
+}
+
+// isStep says whether v is the next value of a loop counter, which has a register of its own anyway.
+func isStep(v *value) bool {
+	x := v.args[0]
+	if x.op != opPhi {
+		return false
+	}
+	for _, a := range x.args {
+		if resolve(a) == v {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *simplifier) foldSub(v *value) *value {
@@ -271,12 +285,9 @@ func (s *simplifier) foldMul(v *value) *value {
 	case a.op == opMul && a.args[1].isConst():
 		return v.change(opMul, a.args[0], s.c(v.w, a.args[1].imm*b.imm))
 	}
-	// 2^k + 1 and 2^k - 1 are an addition with a shifted operand.
+	// 2^k + 1 is an addition with a shifted operand.
 	if m := n - 1; m&(m-1) == 0 {
 		return v.change(opAdd, a, s.mk(opShl, v.w, a, s.c(v.w, int64(bits.TrailingZeros64(m)))))
-	}
-	if m := n + 1; m != 0 && m&(m-1) == 0 && bits.TrailingZeros64(m) < int(v.w) {
-		return v.change(opSub, s.mk(opShl, v.w, a, s.c(v.w, int64(bits.TrailingZeros64(m)))), a)
 	}
 	return nil
 }

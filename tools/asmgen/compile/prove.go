@@ -192,8 +192,7 @@ func (p *prover) lessByForm(a, b *value, k int64, depth int) bool {
 		if p.less(a.args[1], b, k, depth-2) && p.less(a.args[2], b, k, depth-2) {
 			return true
 		}
-		if c := a.args[0]; c.op == opCmp && (c.cond == condLT || c.cond == condLE) && c.args[0] == a.args[1] && c.args[1] == a.args[2] {
-			// The smaller of two.
+		if isMin(a) {
 			return p.less(a.args[1], b, k, depth-2) || p.less(a.args[2], b, k, depth-2)
 		}
 	case opPhi:
@@ -210,6 +209,21 @@ func (p *prover) lessByForm(a, b *value, k int64, depth int) bool {
 		return p.less(a, b.args[1], k, depth-2) && p.less(a, b.args[2], k, depth-2)
 	case opPhi:
 		return p.phiAbove(a, b, k, depth)
+	}
+	return false
+}
+
+// isMin says whether a select chooses the smaller of two signed numbers.
+func isMin(v *value) bool {
+	c, x, y := v.args[0], v.args[1], v.args[2]
+	if c.op != opCmp {
+		return false
+	}
+	switch c.cond {
+	case condLT, condLE:
+		return c.args[0] == x && c.args[1] == y
+	case condGT, condGE:
+		return c.args[0] == y && c.args[1] == x
 	}
 	return false
 }
@@ -271,7 +285,7 @@ func (p *prover) atLeastZero(v *value, depth int) bool {
 		c := v.args[1]
 		if c.isConst() && c.imm >= 0 {
 			x := v.args[0]
-			if p.noWrap(x, c.imm, depth-1) && (p.atLeastZero(x, depth-1) || x.op == opPhi && p.phiAtLeast(x, -c.imm)) {
+			if p.noWrap(x, c.imm, depth-1) && (p.atLeastZero(x, depth-1) || x.op == opPhi && p.phiAtLeast(x, -c.imm, depth-1)) {
 				return true
 			}
 		}
@@ -279,7 +293,7 @@ func (p *prover) atLeastZero(v *value, depth int) bool {
 			return true
 		}
 	case opPhi:
-		return p.phiAtLeast(v, 0)
+		return p.phiAtLeast(v, 0, depth)
 	case opSelect:
 		return p.atLeastZero(v.args[1], depth-1) && p.atLeastZero(v.args[2], depth-1)
 	case opSar, opShr:
@@ -298,10 +312,10 @@ func (f *fn) zeroFor(v *value, n int64) *value {
 // still asks for a bound.
 
 // step splits a header phi into its start values and its step; ok is false if it is no counter.
-func (p *prover) step(phi *value) (starts []*value, next *value, step int64, ok bool) {
+func (p *prover) step(phi *value) (starts []*value, step int64, ok bool) {
 	l := phi.blk.loop
 	if l == nil || l.head != phi.blk || phi.w != 64 {
-		return nil, nil, 0, false
+		return nil, 0, false
 	}
 	for i, a := range phi.args {
 		a = resolve(a)
@@ -309,44 +323,48 @@ func (p *prover) step(phi *value) (starts []*value, next *value, step int64, ok 
 			starts = append(starts, a)
 			continue
 		}
-		if a.op != opAdd || resolve(a.args[0]) != phi || !a.args[1].isConst() || next != nil && next != a {
-			return nil, nil, 0, false
+		if a.op != opAdd || resolve(a.args[0]) != phi || !a.args[1].isConst() || ok && a.args[1].imm != step {
+			return nil, 0, false
 		}
-		next, step = a, a.args[1].imm
+		step, ok = a.args[1].imm, true
 	}
-	return starts, next, step, next != nil
+	return starts, step, ok
 }
 
 // counts says whether phi + c (c > 0) cannot wrap because the loop bounds the counter.
 func (p *prover) counts(phi *value, c int64) bool {
-	_, next, step, ok := p.step(phi)
-	return ok && step == c && p.bounded(phi, next, step)
+	starts, step, ok := p.step(phi)
+	return ok && step == c && smallStarts(starts) && p.bounded(phi, step, true)
 }
 
-// bounded says whether an increasing counter cannot wrap: on every way round the loop it, or for steps of one the
-// next value, was below something.
-func (p *prover) bounded(phi, next *value, step int64) bool {
-	if step <= 0 || step > 1<<12 {
-		return false
-	}
-	starts, _, _, _ := p.step(phi)
+// smallStarts says whether a counter starts so low that a step cannot wrap.
+func smallStarts(starts []*value) bool {
 	for _, s := range starts {
 		if !(s.isConst() && s.imm < 1<<30 || s.nonNeg || ubits(s, 3) < 62) {
-			return false
-		}
-	}
-	l := phi.blk.loop
-	for i, q := range phi.blk.preds {
-		if l.blocks[q] && resolve(phi.args[i]) == next && !p.boundedAt(phi, next, step, q, l) {
 			return false
 		}
 	}
 	return true
 }
 
-func (p *prover) boundedAt(phi, next *value, step int64, b *block, l *loop) bool {
+// bounded says whether an increasing counter cannot wrap: on every way round the loop it, or, if orNext, its next
+// value, was below something.
+func (p *prover) bounded(phi *value, step int64, orNext bool) bool {
+	if step <= 0 || step > 1<<12 {
+		return false
+	}
+	l := phi.blk.loop
+	for i, q := range phi.blk.preds {
+		if l.blocks[q] && !p.boundedAt(phi, resolve(phi.args[i]), step, q, l, orNext) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *prover) boundedAt(phi, next *value, step int64, b *block, l *loop, orNext bool) bool {
 	small := func(y *value) bool { // y + step cannot wrap
-		return y.nonNeg && step < 1<<20 || y.isConst() && y.imm < 1<<30 && step < 1<<20
+		return y.nonNeg || y.isConst() && y.imm < 1<<30
 	}
 	below := func(c cond, x, y *value) bool {
 		x, y = resolve(x), resolve(y)
@@ -366,7 +384,7 @@ func (p *prover) boundedAt(phi, next *value, step int64, b *block, l *loop) bool
 		default:
 			return false
 		}
-		return x == phi && (step == 1 || small(y)) || x == next && step == 1
+		return x == phi && (step == 1 || small(y)) || x == next && step == 1 && orNext
 	}
 	for ; b != nil && l.blocks[b]; b = b.idom {
 		for _, v := range b.vals {
@@ -376,16 +394,13 @@ func (p *prover) boundedAt(phi, next *value, step int64, b *block, l *loop) bool
 		}
 		if len(b.preds) == 1 && l.blocks[b.preds[0]] {
 			d := b.preds[0]
-			if d.kind == blockIf && d.succs[0] != d.succs[1] {
-				c := resolve(d.ctl[0])
-				if c.op == opCmp {
-					k := c.cond
-					if d.succs[0] != b {
-						k = k.not()
-					}
-					if below(k, c.args[0], c.args[1]) {
-						return true
-					}
+			if c := resolve1(d); c != nil {
+				k := c.cond
+				if d.succs[0] != b {
+					k = k.not()
+				}
+				if below(k, c.args[0], c.args[1]) {
+					return true
 				}
 			}
 		}
@@ -397,13 +412,13 @@ func (p *prover) boundedAt(phi, next *value, step int64, b *block, l *loop) bool
 }
 
 // phiAtLeast says whether a counter that goes up starts at n or more and so stays there.
-func (p *prover) phiAtLeast(phi *value, n int64) bool {
-	starts, next, step, ok := p.step(phi)
-	if !ok || step < 0 || !p.bounded(phi, next, step) {
+func (p *prover) phiAtLeast(phi *value, n int64, depth int) bool {
+	starts, step, ok := p.step(phi)
+	if !ok || step < 0 || !p.bounded(phi, step, smallStarts(starts)) {
 		return p.phiAllAtLeast(phi, n)
 	}
 	for _, s := range starts {
-		if !(s.isConst() && s.imm >= n || n <= 0 && nonNeg(s, 3)) {
+		if !(s.isConst() && s.imm >= n || n <= 0 && p.atLeastZero(s, depth-1)) {
 			return false
 		}
 	}
@@ -422,11 +437,11 @@ func (p *prover) phiAllAtLeast(phi *value, n int64) bool {
 
 // phiBelow says whether phi + k <= b for a counter that goes down from a start with that property.
 func (p *prover) phiBelow(phi, b *value, k int64, depth int) bool {
-	starts, next, step, ok := p.step(phi)
+	starts, step, ok := p.step(phi)
 	if !ok || step >= 0 || step < -1<<20 || !b.blk.dominates(phi.blk) || b.blk == phi.blk && !b.isConst() {
 		return false
 	}
-	if !p.descends(phi, next) {
+	if !p.descends(phi, starts) {
 		return false
 	}
 	for _, s := range starts {
@@ -438,14 +453,13 @@ func (p *prover) phiBelow(phi, b *value, k int64, depth int) bool {
 }
 
 // descends says whether a decreasing counter was above something not too small on every way round.
-func (p *prover) descends(phi, next *value) bool {
+func (p *prover) descends(phi *value, starts []*value) bool {
 	l := phi.blk.loop
 	low := true // no start is so low that one step wraps
-	starts, _, _, _ := p.step(phi)
 	for _, s := range starts {
 		low = low && nonNeg(s, 3)
 	}
-	above := func(c cond, x, y *value) bool {
+	above := func(c cond, x, y, next *value) bool {
 		x, y = resolve(x), resolve(y)
 		if y == phi || y == next {
 			x, y, c = y, x, c.swapped()
@@ -453,7 +467,7 @@ func (p *prover) descends(phi, next *value) bool {
 		return (x == phi || x == next && low) && (c == condGT || c == condGE) && y.isConst() && y.imm > -1<<30
 	}
 	for i, q := range phi.blk.preds {
-		if !l.blocks[q] || resolve(phi.args[i]) != next {
+		if !l.blocks[q] {
 			continue
 		}
 		ok := false
@@ -465,7 +479,7 @@ func (p *prover) descends(phi, next *value) bool {
 					if d.succs[0] != b {
 						k = k.not()
 					}
-					ok = above(k, c.args[0], c.args[1])
+					ok = above(k, c.args[0], c.args[1], resolve(phi.args[i]))
 				}
 			}
 			if b == l.head {
@@ -492,8 +506,8 @@ func resolve1(b *block) *value {
 
 // phiAbove says whether a + k <= phi for a counter that goes up from a start with that property.
 func (p *prover) phiAbove(a, phi *value, k int64, depth int) bool {
-	starts, next, step, ok := p.step(phi)
-	if !ok || step <= 0 || !a.isConst() || !p.bounded(phi, next, step) {
+	starts, step, ok := p.step(phi)
+	if !ok || step <= 0 || !a.isConst() || !p.bounded(phi, step, smallStarts(starts)) {
 		return false
 	}
 	for _, s := range starts {
