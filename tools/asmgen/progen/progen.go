@@ -15,6 +15,11 @@ import (
 // func(m *Mem, a, b, c, d uint64) uint64.
 func Program(seed int64) (src, entry string) {
 	g := &gen{r: rand.New(rand.NewSource(seed)), prefix: fmt.Sprintf("p%d", seed)}
+	if seed%3 == 0 {
+		entry = fmt.Sprintf("P%d", seed)
+		g.bounds(entry)
+		return g.out.String(), entry
+	}
 	g.declareTypes()
 	g.declareGlobals()
 	for range g.r.Intn(5) {
