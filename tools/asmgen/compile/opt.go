@@ -30,6 +30,9 @@ func (f *fn) simplifyAll() {
 		if f.cleanCFG() {
 			changed = true
 		}
+		if f.threadPhis() {
+			changed = true
+		}
 		if !changed {
 			break
 		}
