@@ -59,6 +59,8 @@ func driver(count int) (asm.Func, error) {
 	b.MovImm(asm.X, asm.X0, uint64(count))
 	b.Str(asm.X, asm.X0, asm.At(asm.X28, stateLeft))
 
+	mapTrampoline(b)
+
 	b.Bind(loop)
 	b.Ldr(asm.X, asm.X0, asm.At(asm.X28, stateLeft))
 	b.Cbz(asm.X, asm.X0, exit)
@@ -189,6 +191,34 @@ func driver(count int) (asm.Func, error) {
 	b.Svc(0)
 	b.Udf(0)
 	return b.Finish()
+}
+
+// mapTrampoline makes the page from which compiled code issues raw system calls.
+func mapTrampoline(b *asm.Builder) {
+	const (
+		page      = 0xffff00000
+		size      = 0x1000
+		mmap      = 222
+		mprotect  = 226
+		readWrite = 3
+		readExec  = 5
+		fixedAnon = 0x32
+	)
+	b.MovImm(asm.X, asm.X0, page)
+	b.MovImm(asm.X, asm.X1, size)
+	b.MovImm(asm.X, asm.X2, readWrite)
+	b.MovImm(asm.X, asm.X3, fixedAnon)
+	b.MovImm(asm.X, asm.X4, ^uint64(0))
+	b.MovImm(asm.X, asm.X5, 0)
+	b.MovImm(asm.X, asm.X8, mmap)
+	b.Svc(0)
+	b.MovImm(asm.W, asm.X1, 0xd4000001) // svc #0
+	b.MovImm(asm.W, asm.X2, 0xd65f03c0) // ret
+	b.Stp(asm.W, asm.X1, asm.X2, asm.At(asm.X0, 0))
+	b.MovImm(asm.X, asm.X1, size)
+	b.MovImm(asm.X, asm.X2, readExec)
+	b.MovImm(asm.X, asm.X8, mprotect)
+	b.Svc(0)
 }
 
 // addCalls adds the driver, its data and the list of calls to the object.
