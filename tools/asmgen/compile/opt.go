@@ -6,7 +6,9 @@ func (m *module) optimize(f *fn) {
 	if m.inline(f) {
 		f.simplifyAll()
 	}
-	if f.plainCounters() {
+	f.plainCounters()
+	f.simplifyAll()
+	if f.forwardLoads() {
 		f.simplifyAll()
 	}
 	f.eliminateChecks()
