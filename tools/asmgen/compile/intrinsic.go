@@ -150,7 +150,7 @@ func (l *lowerer) intrinsic(k intrinsic, args []ssa.Value, pos token.Pos) lval {
 		return one(l.emit(o, 64, vs...))
 	case intrinsicPtr:
 		v := l.emit(opPtr, 64, a(0))
-		v.nonNil = true
+		v.noCheck = true
 		return one(v)
 	case intrinsicLoad8:
 		return one(mem(opLoad, 32, 1, a(0)))

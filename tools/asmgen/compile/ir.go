@@ -155,22 +155,23 @@ var abortNames = [...]string{"index out of range", "nil dereference", "division 
 
 // value is one operation and its result.
 type value struct {
-	id     int
-	op     op
-	w      uint8 // width of the result: 32, 64, or 0 for none
-	size   uint8 // of a memory access, in bytes
-	signed bool
-	cond   cond
-	known  uint8 // if not 0: only so many low bits can be set
-	nonNil bool
-	nonNeg bool
-	code   abortKind
-	imm    int64
-	sym    string
-	callee *fn
-	args   []*value
-	blk    *block
-	pos    token.Pos
+	id      int
+	op      op
+	w       uint8 // width of the result: 32, 64, or 0 for none
+	size    uint8 // of a memory access, in bytes
+	signed  bool
+	cond    cond
+	known   uint8 // if not 0: only so many low bits can be set
+	nonNil  bool
+	noCheck bool // a pointer that the source says is not to be checked for nil, though it may be
+	nonNeg  bool
+	code    abortKind
+	imm     int64
+	sym     string
+	callee  *fn
+	args    []*value
+	blk     *block
+	pos     token.Pos
 
 	uses int    // filled in by countUses
 	fwd  *value // set when replaced

@@ -372,7 +372,7 @@ func (l *lowerer) wide(v *value, from kind) *value {
 }
 
 func (l *lowerer) nilCheck(p *value) {
-	if p.nonNil || l.noNil {
+	if p.nonNil || p.noCheck || l.noNil {
 		return
 	}
 	l.emit(opNilCheck, 0, p)

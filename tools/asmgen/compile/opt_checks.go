@@ -32,7 +32,7 @@ func (e *checkElim) walk(b *block) {
 		switch v.op {
 		case opNilCheck:
 			p := v.args[0]
-			if p.nonNil || e.nonNil[p] || e.notNil(p) {
+			if p.nonNil || p.unchecked() || e.nonNil[p] || e.notNil(p) {
 				continue
 			}
 			e.nonNil[p] = true

@@ -10,7 +10,7 @@ func (s *simplifier) fold(v *value) *value {
 	case opLoad, opStore, opLoadAcq, opStoreRel:
 		return s.foldMem(v)
 	case opNilCheck:
-		if p := v.args[0]; p.op == opPtr && !p.nonNil {
+		if p := v.args[0]; p.op == opPtr && !p.nonNil && !p.noCheck {
 			v.args[0] = p.args[0]
 			return v
 		}

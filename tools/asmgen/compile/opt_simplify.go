@@ -71,11 +71,25 @@ func (s *simplifier) value(v *value) {
 		}
 		s.seen[k] = append(s.seen[k], v)
 	}
-	if v.op == opNilCheck && v.args[0].nonNil || v.op == opCheck && s.holds(v) {
+	if v.op == opNilCheck && (v.args[0].nonNil || v.args[0].unchecked()) || v.op == opCheck && s.holds(v) {
 		s.changed = true
 		return
 	}
 	s.out = append(s.out, v)
+}
+
+// unchecked says whether v is, or is computed from, a pointer that is not to be checked for nil.
+func (v *value) unchecked() bool {
+	for range 4 {
+		if v.noCheck {
+			return true
+		}
+		if v.op != opAdd && v.op != opPtr {
+			break
+		}
+		v = resolve(v.args[0])
+	}
+	return false
 }
 
 func (s *simplifier) key(v *value) vkey {
