@@ -47,8 +47,11 @@ func (p *Plan) group(i int) int {
 // thread that could be executing it.
 func (p *Plan) publish(fd uintptr, first, n int) bool {
 	from, to := p.Sites[first].Addr, p.Sites[first+n-1].Addr+4
-	for at := from; at < to; at += 4 {
-		p.text[(at-from)/4] = nocgo.Load32(at)
+	text := uintptr(unsafe.Pointer(&p.text))
+	whole := (to - from) &^ 7
+	nocgo.CopyWords(text, from, whole)
+	if whole != to-from {
+		nocgo.Store32(text+whole, nocgo.Load32(from+whole))
 	}
 	for i := first; i < first+n; i++ {
 		s := &p.Sites[i]
@@ -56,23 +59,19 @@ func (p *Plan) publish(fd uintptr, first, n int) bool {
 			continue
 		}
 		w, reaches := Branch(s.Addr, s.Stub)
-		if !reaches || p.text[(s.Addr-from)/4] != SVC {
+		if !reaches || nocgo.Load32(text+s.Addr-from) != SVC {
 			return false
 		}
-		p.text[(s.Addr-from)/4] = w
+		nocgo.Store32(text+s.Addr-from, w)
 		s.Published = true // first, so that a write that goes half wrong is taken back too
 	}
-	wrote := nocgo.Raw(nocgo.SysPwrite64, fd, uintptr(unsafe.Pointer(&p.text)), to-from, from, 0, 0)
+	wrote := nocgo.Raw(nocgo.SysPwrite64, fd, text, to-from, from, 0, 0)
 	nocgo.SyncInstructions(from, to-from)
 	if wrote != to-from {
 		return false
 	}
-	for at := from; at < to; at += 4 {
-		if nocgo.Load32(at) != p.text[(at-from)/4] {
-			return false
-		}
-	}
-	return true
+	return nocgo.EqualWords(from, text, whole) &&
+		(whole == to-from || nocgo.Load32(from+whole) == nocgo.Load32(text+whole))
 }
 
 // revert writes the svc instructions back where branches were published.
