@@ -9,15 +9,7 @@ import (
 // begin reads the path at addr and finds what it names, as seen from the descriptor dirfd: afterwards s.fd and
 // s.call are what to give the kernel, with the final component not followed. An empty path is only noted.
 func (v *View) begin(s *Scratch, dirfd, addr uintptr) (errno uintptr, why Reason) {
-	s.empty = false
-	s.unproven = false
-	s.learn = false
-	s.tail = tailNone
-	s.gen = nocgo.LoadAcquire32(&v.gen)
-	s.linkGen = nocgo.LoadAcquire32(&v.links)
-	if v.ttl != 0 {
-		s.born = nocgo.Counter()
-	}
+	v.reset(s)
 	n := nocgo.CString(s.path[:textMax], addr)
 	if nocgo.Failed(n) {
 		if n == nocgo.Fail(nocgo.ENAMETOOLONG) {
@@ -40,6 +32,19 @@ func (v *View) begin(s *Scratch, dirfd, addr uintptr) (errno uintptr, why Reason
 }
 
 const atFdcwd = -100
+
+// reset begins a call.
+func (v *View) reset(s *Scratch) {
+	s.empty = false
+	s.unproven = false
+	s.learn = false
+	s.tail = tailNone
+	s.gen = nocgo.LoadAcquire32(&v.gen)
+	s.linkGen = nocgo.LoadAcquire32(&v.links)
+	if v.ttl != 0 {
+		s.born = nocgo.Counter()
+	}
+}
 
 // join puts the guest directory reached before the relative path of n bytes in s.path.
 func (v *View) join(s *Scratch, n uintptr) (length uintptr, ok bool) {
@@ -82,6 +87,9 @@ func (v *View) fromDescriptor(s *Scratch, dirfd, n uintptr) (errno uintptr, why 
 			return 0, TooLong
 		}
 		return v.locate(s, n)
+	}
+	if v.single == 0 {
+		nocgo.StoreRelease32(&v.single, 1)
 	}
 	s.links = 0
 	s.inner = true

@@ -72,26 +72,36 @@ func (v *View) realpath(s *Scratch, path string) int {
 	nocgo.CopyUp(s.pathAddr(), uintptr(unsafe.Pointer(unsafe.StringData(path))), uintptr(len(path)))
 	v.fresh(s)
 	errno, why := v.locate(s, uintptr(len(path)))
-	if errno == 0 && why == Answered {
-		errno, why = v.chase(s)
-	}
-	if errno != 0 {
-		return missing
-	}
-	if why != Answered {
-		return unsure
-	}
-	r := nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, s.hostAddr(), s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0)
-	if r == nocgo.Fail(nocgo.ENOENT) || r == nocgo.Fail(nocgo.ENOTDIR) {
-		return missing
-	}
-	if nocgo.Failed(r) || s.hostLen > 5 && inProc(s.hostAddr(), s.hostLen) {
-		return unsure
+	for {
+		if errno != 0 {
+			return missing
+		}
+		if why != Answered {
+			return unsure
+		}
+		r := v.lookAt(s)
+		if r == nocgo.Fail(nocgo.ENOENT) || r == nocgo.Fail(nocgo.ENOTDIR) {
+			return missing
+		}
+		if nocgo.Failed(r) || s.hostLen > 5 && inProc(s.hostAddr(), s.hostLen) {
+			return unsure
+		}
+		if s.stat.Mode&nocgo.ModeType != nocgo.ModeSymlink {
+			break
+		}
+		_, errno, why = v.follow(s)
 	}
 	if s.tail != tailNone && s.stat.Mode&nocgo.ModeType != nocgo.ModeDirectory {
 		return missing
 	}
 	return found
+}
+
+// lookAt fills s.stat with what is at the path found.
+func (v *View) lookAt(s *Scratch) uintptr {
+	r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0)
+	v.learnt(s, r)
+	return r
 }
 
 // parse stores the bindings of a list, and lists them as PRoot does before it installs them.
@@ -251,23 +261,30 @@ func (v *View) install(s *Scratch, b uintptr) bool {
 	nocgo.CopyUp(s.pathAddr(), guest, n)
 	v.fresh(s)
 	errno, why := v.locate(s, n)
-	if errno == 0 && why == Answered {
-		errno, why = v.lastLinks(s, b)
+	for errno == 0 && why == Answered {
+		r := v.lookAt(s)
+		if r == nocgo.Fail(nocgo.ENOTDIR) {
+			return false // below a file; PRoot drops the binding, and is out of step afterwards
+		}
+		if nocgo.Failed(r) && r != nocgo.Fail(nocgo.ENOENT) {
+			return false
+		}
+		if nocgo.Failed(r) || s.stat.Mode&nocgo.ModeType != nocgo.ModeSymlink {
+			break
+		}
+		errno, why = v.lastLink(s, b)
 	}
-	if errno == nocgo.ENOENT {
+	switch {
+	case errno == nocgo.ENOENT:
 		// PRoot could not go on either. It made a directory there, or failed and made one up elsewhere.
 		v.murky = true
 		if !v.hide(s.guestAddr(), s.guestLen) {
 			return false
 		}
-		why = Hidden
-	} else if errno != 0 || why != Answered && why != Hidden {
-		return false
-	}
-	if why == Hidden {
+	case errno == 0 && why == Hidden:
 		v.bindings[b].opaque = v.bindings[b].opaque || s.at == s.end
-	} else if nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, s.call, s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0) == nocgo.Fail(nocgo.ENOTDIR) {
-		return false // below a file; PRoot drops the binding, and is out of step afterwards
+	case errno != 0 || why != Answered:
+		return false
 	}
 	return v.takeGuest(s, b) && v.activate(b)
 }
@@ -290,36 +307,19 @@ func (v *View) installProc(b, name, n uintptr) bool {
 	return v.activate(b)
 }
 
-// lastLinks follows links at the end of a guest path. All PRoots do so where a file is bound; where a directory
-// is, one does and another does not: then both places are uncertain.
-func (v *View) lastLinks(s *Scratch, b uintptr) (errno uintptr, why Reason) {
-	for {
-		literal, used := uint32(v.used), v.used
-		if !v.store(s.guestAddr(), s.guestLen) || !v.store(stringAddr("/"), 1) || !v.store(s.name, s.nameLen) {
+// lastLink follows a link at the end of a guest path. All PRoots do so where a file is bound; where a directory is,
+// one does and another does not: then both places are uncertain.
+func (v *View) lastLink(s *Scratch, b uintptr) (errno uintptr, why Reason) {
+	if !v.bindsFile(s, b) {
+		v.bindings[b].opaque = true
+		at := v.used
+		if s.guestLen > 1 && !v.store(s.guestAddr(), s.guestLen) || !v.store(stringAddr("/"), 1) || !v.store(s.name, s.nameLen) ||
+			!v.hide(v.textAddr()+at, v.used-at) {
 			return 0, TooLong
 		}
-		n := uint32(v.used) - literal
-		linked, errno, why := v.follow(s)
-		if errno != 0 && errno != nocgo.ENOENT || why != Answered && why != Hidden || !linked {
-			v.used = used
-			return errno, why
-		}
-		if v.bindsFile(s, b) {
-			v.used = used
-		} else {
-			v.bindings[b].opaque = true
-			at := v.textAddr() + uintptr(literal)
-			if nocgo.Load8(at+1) == '/' { // from the guest's "/"
-				at, n = at+1, n-1
-			}
-			if !v.hide(at, uintptr(n)) {
-				return 0, TooLong
-			}
-		}
-		if errno != 0 || why != Answered {
-			return errno, why
-		}
 	}
+	_, errno, why = v.follow(s)
+	return errno, why
 }
 
 // bindsFile says whether a binding's host path is known and no directory.

@@ -18,6 +18,11 @@ func (v *View) stat(s *Scratch, c *Call) (uintptr, Reason) {
 	if flags&^statFlags != 0 {
 		return 0, Flags
 	}
+	if v.single != 0 && int32(c.Arg[0]) >= 0 && flags&nocgo.AtEmptyPath == 0 {
+		if ret, why, done := v.statName(s, c, flags); done {
+			return ret, why
+		}
+	}
 	errno, why := v.begin(s, c.Arg[0], c.Arg[1])
 	if errno != 0 || why != Answered {
 		return outcome(errno, why)
@@ -41,7 +46,7 @@ func (v *View) stat(s *Scratch, c *Call) (uintptr, Reason) {
 			return missingOr(r)
 		}
 		if s.stat.Mode&nocgo.ModeType != nocgo.ModeSymlink {
-			return 0, deliver(buf, s.statAddr(), unsafe.Sizeof(s.stat))
+			return 0, s.deliver(buf, s.statAddr(), unsafe.Sizeof(s.stat))
 		}
 		linked, errno, why := v.follow(s)
 		if errno != 0 || why != Answered {
@@ -76,17 +81,4 @@ func (v *View) chase(s *Scratch) (errno uintptr, why Reason) {
 			return errno, why
 		}
 	}
-}
-
-// deliver copies a result of n bytes, a multiple of 8 and less than a page, to the guest's buffer. Where the
-// buffer cannot be written completely the kernel has to decide what happens.
-func deliver(buf, from, n uintptr) Reason {
-	const granule = 4096
-	if !nocgo.Writable(buf) || (buf^(buf+n-1))&^(granule-1) != 0 && !nocgo.Writable(buf+n-8) {
-		return Memory
-	}
-	for i := uintptr(0); i < n; i += 8 {
-		nocgo.Store64(buf+i, nocgo.Load64(from+i))
-	}
-	return Answered
 }

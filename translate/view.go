@@ -15,12 +15,15 @@ const (
 // View is what is known of PRoot's view of the file system: the rootfs, the bindings, and what was learnt since.
 // The zero View declines everything.
 type View struct {
-	state uint32 // stateInert, stateReady or stateWithdrawn
-	gen   uint32 // counts the events after which nothing remembered holds
-	links uint32 // counts those after which nothing holds that was found through a link
-	cwd   uint32 // counts the events after which the current directory's text may be another
-	track uint32 // the current directory is tracked
-	ttl   uint64 // lifetime of what is remembered, in ticks; 0: nothing is
+	state  uint32 // stateInert, stateReady or stateWithdrawn
+	gen    uint32 // counts the events after which nothing remembered holds
+	links  uint32 // counts those after which nothing holds that was found through a link
+	cwd    uint32 // counts the events after which the current directory's text may be another
+	track  uint32 // the current directory is tracked
+	single uint32 // the last path relative to a descriptor was a single name: so may be the next
+	ttl    uint64 // lifetime of what is remembered, in ticks; 0: nothing is
+
+	low, high uintptr // memory that is certain to be readable and writable: the main thread's first stack
 
 	parsed   uintptr // bindings stored, with the rootfs
 	waiting  uintptr // entries of pending
@@ -52,6 +55,16 @@ type binding struct {
 // TrackDirectory tells the View that every chdir, fchdir and rename of the process will pass through Handle from
 // now on. Without it, paths relative to the current directory are declined.
 func (v *View) TrackDirectory() { nocgo.StoreRelease32(&v.track, 1) }
+
+// TrustStack tells the View that the memory from low up to high is readable and writable for as long as the
+// process lives, so that buffers there need no probe. It is meant for the part of the main thread's stack that
+// the kernel makes at exec.
+func (v *View) TrustStack(low, high uintptr) { v.low, v.high = low, high }
+
+// trusts says whether n bytes at addr are certain to be readable and writable.
+func (v *View) trusts(addr, n uintptr) bool {
+	return addr >= v.low && addr < v.high && v.high-addr >= n
+}
 
 // Withdraw makes the View decline everything from now on.
 func (v *View) Withdraw() { nocgo.StoreRelease32(&v.state, stateWithdrawn) }
