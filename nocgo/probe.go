@@ -25,7 +25,12 @@ func Writable(addr uintptr) bool {
 // length without the NUL, or a negated errno: EFAULT where memory ends before the string does, ENAMETOOLONG
 // where dst is too small for string and NUL. Each granule is probed before it is read; what follows the NUL
 // in dst is undefined.
-func CString(dst []byte, addr uintptr) uintptr {
+func CString(dst []byte, addr uintptr) uintptr { return cString(dst, addr, true) }
+
+// ReadCString is CString for a string that the kernel has just read from addr, up to its NUL: nothing is probed.
+func ReadCString(dst []byte, addr uintptr) uintptr { return cString(dst, addr, false) }
+
+func cString(dst []byte, addr uintptr, probe bool) uintptr {
 	out := uintptr(unsafe.Pointer(unsafe.SliceData(dst)))
 	max := uintptr(len(dst))
 	n := uintptr(0)
@@ -37,7 +42,7 @@ func CString(dst []byte, addr uintptr) uintptr {
 		if left < 8 {
 			p = a - (8 - left)
 		}
-		if !Readable(p) {
+		if probe && !Readable(p) {
 			return Fail(EFAULT)
 		}
 		end := max
