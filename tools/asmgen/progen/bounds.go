@@ -129,12 +129,20 @@ func (g *gen) boundsStmt(depth int) {
 			g.boundsLoop(depth)
 		}
 	case 7, 8:
+		if g.chance(70) {
+			g.guarded()
+			return
+		}
 		if g.chance(20) {
 			g.line("acc = acc*7 + uint64(str[%s])", g.number())
 			return
 		}
 		g.line("acc = acc*7 + uint64(%s)", g.boundsPlace())
 	case 9, 10:
+		if g.chance(70) {
+			g.guarded()
+			return
+		}
 		p := g.boundsPlace()
 		g.line("%s %s", p, g.choose("++", "+= 3", "= 5", "^= 1"))
 	case 11:
@@ -142,13 +150,21 @@ func (g *gen) boundsStmt(depth int) {
 	case 12:
 		g.line("%s = %s", g.choose("i", "j", "k"), g.number())
 	case 13:
-		switch g.r.Intn(7) {
+		switch g.r.Intn(9) {
 		case 0:
 			g.line("s = s[i:]")
 		case 1:
 			g.line("s = s[:%s]", g.number())
 		case 2:
 			g.line("s = s[i:j]")
+		case 7:
+			g.line("if 0 <= i && i <= j && j <= len(s) {")
+			g.line("\ts = s[%s]", g.choose("i:j", "i:", ":j", "j:", "i:j:j"))
+			g.line("}")
+		case 8:
+			g.line("if n := uint(%s); n <= uint(cap(s)) {", g.number())
+			g.line("\ts = s[:n]")
+			g.line("}")
 		case 3:
 			g.line("if len(t) > 0 {")
 			g.line("\tt = t[%s]", g.choose("1:", ":len(t)-1", "1:cap(t)", "0:1"))
@@ -176,10 +192,61 @@ func (g *gen) boundsStmt(depth int) {
 		g.line("\tacc += uint64(%s[%d]) + uint64(%s[%s])", v, g.r.Intn(6), v, g.choose("0", "1", "len("+v+")-1"))
 		g.line("}")
 	case 17:
+		if g.chance(70) {
+			g.guarded()
+			return
+		}
 		// A check that an earlier one covers, or nearly.
 		v, x := g.choose("s", "t"), g.choose("i", "j")
 		g.line("acc += uint64(%s[%s]) + uint64(%s[%s%s])", v, x, v, x, g.choose("", "+1", "-1", ">>1", "&3", "/2"))
 	}
+}
+
+// guarded accesses an element behind a condition that is right, in one of the
+// ways in which people write it.
+func (g *gen) guarded() {
+	q, x := g.choose("s", "s", "t", "r", "str"), g.choose("i", "j", "k")
+	access := x
+	switch g.r.Intn(10) {
+	case 0:
+		g.line("if %s >= 0 && %s < len(%s) {", x, x, q)
+	case 1:
+		g.line("if uint(%s) < uint(len(%s)) {", x, q)
+	case 2:
+		g.line("if n := %s; 0 <= n && n < len(%s) {", g.number(), q)
+		access = "n"
+	case 3:
+		g.line("if %s > 0 && %s <= len(%s) {", x, x, q)
+		access = x + "-1"
+	case 4:
+		g.line("if %s < len(%s) && %s >= 2 {", x, q, x)
+		access = x + g.choose("-1", "-2", "/2", ">>1")
+	case 5:
+		g.line("if len(%s) > %s && %s > -1 {", q, x, x)
+	case 6:
+		g.line("if %s >= -1 && %s+1 < len(%s) {", x, x, q)
+		access = x + "+1"
+	case 7:
+		g.line("if n := len(%s) - %d; n >= 0 {", q, 1+g.r.Intn(3))
+		access = "n"
+	case 8:
+		v := g.choose("u", "n")
+		g.line("if %s < %s(len(%s)) {", v, map[string]string{"u": "uint8", "n": "uint"}[v], q)
+		access = v
+	case 9:
+		v := g.choose("w", "h")
+		g.line("if %s >= 0 && int(%s) < len(%s) {", v, v, q)
+		access = v
+	}
+	if q == "str" || g.chance(50) {
+		g.line("\tacc = acc*3 + uint64(%s[%s])", q, access)
+	} else {
+		g.line("\t%s[%s] %s", q, access, g.choose("++", "+= 3", "= 9", "^= 1"))
+	}
+	if g.chance(30) {
+		g.line("\t%s", g.choose("i++", "j--", "s = s[:len(s)/2]", "k = i", "u++"))
+	}
+	g.line("}")
 }
 
 func (g *gen) boundsBlock(depth int) {

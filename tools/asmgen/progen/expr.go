@@ -332,7 +332,7 @@ func (g *gen) sliceValue(t *typ) (string, bool) {
 			return fmt.Sprintf("m.%s[%d:]", f.name, g.r.Intn(f.t.n)), true
 		}
 	}
-	return "nil", g.chance(40)
+	return "nil", g.chance(8)
 }
 
 func (g *gen) inScope(name string) bool {

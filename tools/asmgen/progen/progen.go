@@ -105,6 +105,12 @@ func (g *gen) declareTypes() {
 				if len(g.structs) > 0 {
 					f.t = g.structs[g.r.Intn(len(g.structs))]
 				}
+			case 3:
+				if g.chance(40) {
+					f.t = tString
+				} else if g.chance(30) {
+					f.t = arrayOf(12+g.r.Intn(12), g.int()) // too big for registers
+				}
 			}
 			t.fields = append(t.fields, f)
 		}
@@ -116,7 +122,7 @@ func (g *gen) declareTypes() {
 		g.line("}")
 	}
 	for range 2 {
-		g.arrays = append(g.arrays, arrayOf(1<<g.r.Intn(5), g.int()))
+		g.arrays = append(g.arrays, arrayOf(1<<g.r.Intn(6), g.int()))
 	}
 	g.arrays = append(g.arrays, arrayOf(1+g.r.Intn(6), g.structs[g.r.Intn(len(g.structs))]))
 }
@@ -209,7 +215,11 @@ func (g *gen) function() {
 		case 0:
 			add(pointerTo(g.anyType()))
 		case 1:
-			add(sliceOf(g.int()))
+			if g.chance(30) {
+				add(sliceOf(g.structs[g.r.Intn(len(g.structs))]))
+			} else {
+				add(sliceOf(g.int()))
+			}
 		case 2:
 			add(tString)
 		case 3:

@@ -62,7 +62,7 @@ func (g *gen) declareStmt() {
 	switch g.r.Intn(8) {
 	case 0:
 		t = sliceOf(g.int())
-		if v, ok := g.pick(func(v variable) bool { return v.t.kind == kArray && !v.fixed && v.t.elem.kind == kInt }); ok {
+		if v, ok := g.pick(func(v variable) bool { return v.t.kind == kArray && !v.fixed }); ok {
 			t = sliceOf(v.t.elem)
 		}
 	case 1:
