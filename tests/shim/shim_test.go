@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,8 @@ const (
 	command = "/opt/svcrelay/svcrelay"
 	library = "/opt/svcrelay/libsvcrelay-tracer.so"
 )
+
+var otherProot = flag.String("proot", "", "an arm64 PRoot to test with instead of the rig's, such as one of the Termux line")
 
 // vmOnly leaves a test out of a quick run.
 func vmOnly(t *testing.T) {
@@ -51,6 +54,9 @@ func build(t *testing.T, ctx context.Context, guests ...string) rig.Job {
 		t.Fatal(err)
 	}
 	job := rig.Job{ICount: true, Guests: guests, KeepOn: true, Files: map[string]rig.File{command: {HostPath: program}, library: {HostPath: so}}}
+	if *otherProot != "" {
+		job.Files[rig.PRootPath] = rig.File{HostPath: *otherProot}
+	}
 	for _, g := range guests {
 		cc, err := toolchain.For(ctx, g)
 		if err != nil {
