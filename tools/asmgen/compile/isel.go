@@ -38,7 +38,7 @@ func (m *module) selectCode(f *fn) *mfn {
 	f.splitCritical()
 	f.addPreheaders()
 	f.countUses()
-	s := &isel{m: m, f: f, mf: &mfn{f: f, nregs: firstVir, usedElsewhere: map[reg]bool{}}, mb: map[*block]*mblock{}, tails: map[*block]map[matKey]reg{},
+	s := &isel{m: m, f: f, mf: &mfn{f: f, nregs: firstVir}, mb: map[*block]*mblock{}, tails: map[*block]map[matKey]reg{},
 		tailOrd: map[*block][]*minstr{}, results: map[*value][]reg{}}
 	s.regs = make([]reg, f.nextVal)
 	for i := range s.regs {
@@ -255,7 +255,6 @@ func (s *isel) materialize(v *value, off int64) reg {
 	if !ok {
 		r = s.mf.newReg()
 		s.tails[at][k] = r
-		s.mf.usedElsewhere[r] = true
 		s.tailOrd[at] = append(s.tailOrd[at], s.material(v, off, r))
 	}
 	return r

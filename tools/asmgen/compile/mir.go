@@ -178,15 +178,14 @@ type mblock struct {
 
 // mfn is a function of machine instructions.
 type mfn struct {
-	f             *fn
-	blocks        []*mblock // in layout order
-	nregs         reg
-	temp          map[reg]bool // made by spilling: not to be spilled again
-	remat         map[reg]bool
-	spills        int64
-	usedElsewhere map[reg]bool // constants made in front of loops
-	color         []reg
-	aliasOf       func(reg) reg
+	f       *fn
+	blocks  []*mblock // in layout order
+	nregs   reg
+	temp    map[reg]bool // made by spilling: not to be spilled again
+	remat   map[reg]bool
+	spills  int64
+	color   []reg
+	aliasOf func(reg) reg
 }
 
 func (m *mfn) newReg() reg {
