@@ -57,6 +57,25 @@ static int is_loose(int dirloose, const char *path)
 	return dirloose || strstr(path, "proc") != NULL || strstr(path, "fd0") != NULL;
 }
 
+// Directories that PRoot makes to hold bindings have new inode numbers in every run.
+static struct stat glue[3];
+
+static void find_glue(void)
+{
+	static const char *const names[] = {"/b", "/glue", "/glue/a"};
+	for (int i = 0; i < 3; i++)
+		if (stat(names[i], &glue[i]) != 0)
+			memset(&glue[i], 0, sizeof glue[i]);
+}
+
+static void put_result(int ret, int err, struct stat *st, int loose)
+{
+	for (int i = 0; ret == 0 && i < 3; i++)
+		if (glue[i].st_ino == st->st_ino && glue[i].st_dev == st->st_dev)
+			st->st_ino = 1000000 + i;
+	put_stat(ret, err, st, loose);
+}
+
 static void show_stat(const char *what, int dir, const char *path, int flags, int loose)
 {
 	struct stat st;
@@ -65,7 +84,7 @@ static void show_stat(const char *what, int dir, const char *path, int flags, in
 	int r = fstatat(dir, path, &st, flags);
 	printf("%s %x ", what, flags);
 	put_text(path);
-	put_stat(r, errno, &st, loose);
+	put_result(r, errno, &st, loose);
 }
 
 static void show_open(int dir, const char *path, int flags, int loose)
@@ -89,7 +108,7 @@ static void show_open(int dir, const char *path, int flags, int loose)
 		put_text(text);
 	}
 	int r = fstat(fd, &st);
-	put_stat(r, errno, &st, loose);
+	put_result(r, errno, &st, loose);
 	close(fd);
 }
 
@@ -115,7 +134,7 @@ static void show_all(int dir, int dirloose, const char *path)
 		r = syscall(SYS_newfstatat, dir, path, &st, 0);
 		fputs("syscall ", stdout);
 		put_text(path);
-		put_stat(r, errno, &st, loose);
+		put_result(r, errno, &st, loose);
 	}
 	if (turn % 16 == 0) {
 		errno = 0;
@@ -271,6 +290,7 @@ int main(int argc, char **argv)
 		fputs("usage: paths [-u UID] LIST\n", stderr);
 		return 2;
 	}
+	find_glue();
 	for (int i = 0; i < counts[0]; i++)
 		show_all(AT_FDCWD, 0, items[0][i]);
 	for (int d = 0; d < counts[1]; d++) {

@@ -23,7 +23,7 @@ func with(options ...string) []string { return append(corpus.Bindings(), options
 func TestSameWhereAtWork(t *testing.T) {
 	compareSettings(t, rig.Job{Guests: []string{"bookworm"}}, []setting{
 		{name: "svcrelay run", wanted: active, workloads: everything},
-		{name: "nothing remembered", wanted: active, outer: []string{"PROOT_FP_TTL_MS=0"}, workloads: []string{"some", "cwd", "mutate"}},
+		{name: "nothing remembered", wanted: active, outer: []string{"PROOT_FP_TTL_MS=0"}, workloads: []string{"some", "cwd", "mutate", "heard-from"}},
 		{name: "LD_PRELOAD", preload: byVariable, wanted: active},
 		{name: "shim and variables", launcher: byShim, outer: outerConfig(bookworm, bindsVariable()), wanted: either, workloads: []string{"few", "shell", "env"}},
 		{name: "no bindings", options: kernelOnly, wanted: active, workloads: []string{"few", "mutate", "listing"}},

@@ -23,6 +23,8 @@ import (
 var (
 	dist     = flag.String("dist", "", "directory with the built libraries and svcrelay-arm64; default dist/ of the source tree")
 	rehearse = flag.Bool("rehearse", false, "use no library at all, to test the scenarios themselves")
+	save     = flag.String("save", "", "directory to write all outputs to")
+	workload = flag.String("workload", "", "run only this workload")
 	only     = flag.String("only", "", "run only settings whose name contains this")
 )
 
@@ -50,6 +52,11 @@ func compareSettings(t *testing.T, job rig.Job, settings []setting) {
 		}
 		settings = kept
 	}
+	if *workload != "" {
+		for i := range settings {
+			settings[i].workloads = []string{*workload}
+		}
+	}
 	r := newRun(settings)
 	if err := r.files(ctx, &job, t.TempDir()); err != nil {
 		t.Fatal(err)
@@ -60,6 +67,9 @@ func compareSettings(t *testing.T, job rig.Job, settings []setting) {
 		t.Fatal(err)
 	}
 	r.outcomes = res.Outcomes
+	if err := r.save(); err != nil {
+		t.Error(err)
+	}
 	for _, o := range res.Outcomes {
 		t.Logf("%6.0f ms, %6d stops, status %d: %s", o.Elapsed.Seconds()*1000, o.Switches, o.Status, o.Name)
 	}
@@ -223,6 +233,22 @@ func addGuest(ctx context.Context, job *rig.Job, name, top, tmp string) error {
 			return fmt.Errorf("no libtalloc in %s", cc.Sysroot)
 		}
 		job.Files[root+"/usr/lib/aarch64-linux-gnu/libtalloc.so.2"] = rig.File{HostPath: libs[0]}
+	}
+	return nil
+}
+
+// save writes all outputs to the directory that was asked for.
+func (r *run) save() error {
+	if *save == "" {
+		return nil
+	}
+	for suffix, where := range map[string]map[string]int{"without": r.without, "with": r.with} {
+		for name, at := range where {
+			file := filepath.Join(*save, strings.NewReplacer("/", "_", " ", "_").Replace(name)+"."+suffix)
+			if err := os.WriteFile(file, append(r.outcomes[at].Stdout, r.outcomes[at].Stderr...), 0o644); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
