@@ -42,8 +42,11 @@ func TestProcFiles(t *testing.T) {
 	if _, ok := slurp(); ok {
 		t.Error("a process that cannot be was read")
 	}
-	if !bypasses() {
+	if !quiet(switches()) && !quiet(switches()) && !quiet(switches()) {
 		t.Error("system calls of a test make voluntary context switches")
+	}
+	if quiet(switches() + 1) {
+		t.Error("another number of switches is not noticed")
 	}
 }
 
