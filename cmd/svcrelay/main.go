@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"github.com/spf13/pflag"
+
+	"svcrelay/cmd/svcrelay/internal/launch"
 )
 
 const usage = `svcrelay makes programs under PRoot faster: calls such as stat and open are answered inside the
@@ -58,6 +60,11 @@ func command(args []string, out, errs io.Writer) int {
 		err = install(args, out, errs)
 	case "version", "--version":
 		err = printVersion(args, out)
+	case launch.CreateCommand:
+		if len(args) == 1 {
+			return launch.Created(launch.CreateFile(args[0]))
+		}
+		err = errUsage
 	case "help", "-h", "--help":
 		fmt.Fprint(out, usage)
 	default:

@@ -135,6 +135,8 @@ func TestCommands(t *testing.T) {
 		{"version", 0, "svcrelay ", ""},
 		{"version x", exitUsage, "", "no arguments"},
 		{"nonsense", exitUsage, "", `no command "nonsense"`},
+		{"create-for-test " + dir + "/x", 0, "", ""},
+		{"create-for-test " + dir + "/x", 17, "", ""},
 		{"run", exitUsage, "", "needs the PRoot"},
 		{"run -v --", exitUsage, "", "needs the PRoot"},
 		{"run --nonsense proot", exitUsage, "", "unknown flag"},

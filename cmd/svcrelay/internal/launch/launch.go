@@ -144,6 +144,9 @@ func (p *Plan) prepare(r Request, env environment) (*prootargs.Config, string, e
 	if p.View, err = view.Resolve(c.Bindings, line); err != nil {
 		return c, "", err
 	}
+	if mixesCase(p.View.Root, line, env) {
+		return c, "", errors.New("the rootfs is on an f2fs that may mix up upper and lower case; PRoot works around that")
+	}
 	shim, err := findShim(r.Shim)
 	if err != nil {
 		p.Trouble = true
