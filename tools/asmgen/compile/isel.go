@@ -195,6 +195,7 @@ func (s *isel) block(b *block) {
 
 // push emits an instruction in front of those emitted so far, and its operands in front of it.
 func (s *isel) push(i *minstr) {
+	i.pos = s.b.pos
 	if s.v != nil {
 		i.pos = s.v.pos
 	}

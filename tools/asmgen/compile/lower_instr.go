@@ -8,6 +8,7 @@ import (
 )
 
 func (l *lowerer) instr(in ssa.Instruction) {
+	l.cur.pos = l.pos
 	switch in := in.(type) {
 	case *ssa.DebugRef, *ssa.MakeInterface, *ssa.RunDefers:
 	case *ssa.Alloc:

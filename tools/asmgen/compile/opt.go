@@ -16,6 +16,7 @@ func (m *module) optimize(f *fn) {
 	if m.expandMemory(f) {
 		f.simplifyAll()
 	}
+	f.hoist()
 	f.measure()
 }
 

@@ -83,3 +83,57 @@ func (f *fn) plainCounter(l *loop, phi *value) bool {
 	next.fwd = i
 	return true
 }
+
+// hoist moves computations whose operands a loop does not change in front of the loop. Loops with calls are left
+// alone: there is no register that is free across them.
+func (f *fn) hoist() {
+	f.addPreheaders()
+	f.countUses()
+	for k := len(f.loops) - 1; k >= 0; k-- { // inner loops first
+		l := f.loops[k]
+		if l.calls {
+			continue
+		}
+		var pre *block
+		for _, p := range l.head.preds {
+			if !l.blocks[p] {
+				pre = p
+			}
+		}
+		for _, b := range f.order {
+			if !l.blocks[b] {
+				continue
+			}
+			keep := b.vals[:0]
+			for _, v := range b.vals {
+				if v.invariant(l) {
+					v.blk = pre
+					pre.vals = append(pre.vals, v)
+				} else {
+					keep = append(keep, v)
+				}
+			}
+			b.vals = keep
+		}
+	}
+}
+
+// invariant says whether v is worth computing once, before l.
+func (v *value) invariant(l *loop) bool {
+	switch v.op {
+	case opZext8, opZext16, opSext8, opSext16, opMul, opMulHi, opUDiv, opSDiv, opURem, opSRem, opOr, opXor, opAnd, opAndNot, opNeg,
+		opNot, opSelect, opClz, opRbit, opRev, opRor:
+	case opAdd, opSub, opShl, opShr, opSar:
+		if v.args[1].isConst() {
+			return false // part of an address or operand
+		}
+	default:
+		return false
+	}
+	for _, a := range v.args {
+		if !a.isConst() && l.blocks[a.blk] {
+			return false
+		}
+	}
+	return true
+}
