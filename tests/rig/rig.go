@@ -54,6 +54,7 @@ type Result struct {
 	Files    map[string][]byte
 	Links    map[string]string // symlinks among the returned files
 	Console  string
+	Took     time.Duration // from starting the machine to its end, in this machine's time
 }
 
 // PRootPath is where PRoot is in the VM.
@@ -89,6 +90,7 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	defer os.RemoveAll(dir)
 	m := qemu.Machine{Image: b.kernel.Image, Initrds: append(b.archives, last), CPU: job.CPU, CPUs: job.CPUs, ICount: job.ICount,
 		MemoryMB: job.MemoryMB, Timeout: job.Timeout}
+	start := time.Now()
 	disk, console, err := m.Boot(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -97,7 +99,7 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the VM's results: %w; its console ends:\n%s", err, qemu.Tail(console))
 	}
-	res.Console = console
+	res.Console, res.Took = console, time.Since(start)
 	return res, nil
 }
 

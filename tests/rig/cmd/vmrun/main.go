@@ -128,8 +128,8 @@ func (o *options) run(line string) (int, error) {
 		fmt.Fprintln(os.Stderr, "vmrun:", out.Problem)
 	}
 	if o.stats {
-		fmt.Fprintf(os.Stderr, "vmrun: status %d, %v of the VM's time, %d switches, kernel %s, %d-byte pages\n",
-			out.Status, out.Elapsed, out.Switches, res.Kernel, res.PageSize)
+		fmt.Fprintf(os.Stderr, "vmrun: status %d, %v of the VM's time, %d switches, kernel %s, %d-byte pages; the machine ran for %.1f s\n",
+			out.Status, out.Elapsed, out.Switches, res.Kernel, res.PageSize, res.Took.Seconds())
 	}
 	for name, data := range res.Files {
 		to := filepath.Join(o.outDir, name)
