@@ -129,10 +129,18 @@ func (c *checker) function() {
 
 func (c *checker) typ(pos token.Pos, t types.Type, what string) bool {
 	if why := outside(t); why != "" {
-		c.bad(pos, "%s has type %s: %s", what, types.TypeString(t, types.RelativeTo(c.f.Pkg.Pkg)), why)
+		c.bad(pos, "%s has type %s: %s", what, c.typeName(t), why)
 		return false
 	}
 	return true
+}
+
+// typeName writes a type as it looks in the function's own package.
+func (c *checker) typeName(t types.Type) string {
+	if c.f.Pkg == nil {
+		return t.String()
+	}
+	return types.TypeString(t, types.RelativeTo(c.f.Pkg.Pkg))
 }
 
 func (c *checker) instr(in ssa.Instruction) {

@@ -78,7 +78,6 @@ func (e *emitter) prologue() {
 		return
 	}
 	e.adjust(true)
-	b.DefCfaOffset(fr.size)
 	e.saves(func(r1, r2 reg, off int64) {
 		if r2 == regNone {
 			b.Str(asm.X, asm.Reg(r1), asm.At(asm.SP, off))
@@ -90,13 +89,14 @@ func (e *emitter) prologue() {
 	})
 }
 
-// adjust lowers or raises sp by the frame's size.
+// adjust lowers or raises sp by the frame's size and keeps the frame information in step.
 func (e *emitter) adjust(down bool) {
 	n := e.fr.size
-	op := e.b.Add
+	op, end := e.b.Add, int64(0)
 	if down {
-		op = e.b.Sub
+		op, end = e.b.Sub, n
 	}
+	defer e.b.DefCfaOffset(end)
 	if n >= 1<<24 {
 		e.b.MovImm(asm.X, asm.X16, uint64(n))
 		op(asm.X, asm.SP, asm.SP, asm.Extended{Reg: asm.X16, Kind: asm.UXTX})
@@ -105,6 +105,11 @@ func (e *emitter) adjust(down bool) {
 	if hi := n &^ 0xfff; hi != 0 && !asm.AddSubOK(n) {
 		op(asm.X, asm.SP, asm.SP, asm.Imm(hi))
 		n -= hi
+		if down {
+			e.b.DefCfaOffset(hi)
+		} else {
+			e.b.DefCfaOffset(n)
+		}
 	}
 	op(asm.X, asm.SP, asm.SP, asm.Imm(n))
 }
@@ -135,7 +140,6 @@ func (e *emitter) epilogue() {
 			}
 		})
 		e.adjust(false)
-		b.DefCfaOffset(0)
 		for _, r := range fr.saved {
 			b.Restore(asm.Reg(r))
 		}

@@ -24,6 +24,9 @@ func TestTricky(t *testing.T) {
 		"Hash": hot.Hash, "Hash31": hot.Hash31, "Copy": hot.Copy, "IndexByte": hot.IndexByte, "AppendAll": hot.AppendAll,
 		"Component": hot.Component, "Backwards": hot.Backwards, "HasPrefix": hot.HasPrefix, "Word": hot.Word,
 		"Number": hot.Number, "Switch": hot.Switch,
+		"Generic": hot.Generic, "Embedded": hot.Embedded, "Immediate": hot.Immediate, "Jumps": hot.Jumps,
+		"Irreducible": hot.Irreducible, "Words": hot.Words, "Equal": hot.Equal, "Globals": hot.Globals,
+		"Huge": hot.Huge,
 	}
 	var names []string
 	entries := map[string]string{}
