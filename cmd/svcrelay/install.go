@@ -8,9 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
+	"svcrelay/cmd/svcrelay/internal/beside"
 	"svcrelay/cmd/svcrelay/internal/rootfs"
 )
 
@@ -96,22 +96,9 @@ func uninstall(t *rootfs.Tree, dir string, out io.Writer) error {
 // readLibrary reads the library and makes sure that a guest can load it.
 func readLibrary(file string) ([]byte, error) {
 	if file == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("where svcrelay itself is: %w", err)
-		}
-		if real, err := filepath.EvalSymlinks(self); err == nil {
-			self = real
-		}
-		dir := filepath.Dir(self)
-		for _, c := range []string{filepath.Join(dir, libraryName), filepath.Join(dir, "../lib/svcrelay", libraryName), filepath.Join(dir, "../lib", libraryName)} {
-			if _, err := os.Stat(c); err == nil {
-				file = c
-				break
-			}
-		}
-		if file == "" {
-			return nil, fmt.Errorf("%s is not beside svcrelay in %s; name it with --library FILE", libraryName, dir)
+		var err error
+		if file, err = beside.Find(libraryName, "--library"); err != nil {
+			return nil, err
 		}
 	}
 	b, err := os.ReadFile(file)

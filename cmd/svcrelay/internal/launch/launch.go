@@ -7,12 +7,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"svcrelay/cmd/svcrelay/internal/beside"
 	"svcrelay/cmd/svcrelay/internal/prootargs"
 	"svcrelay/cmd/svcrelay/internal/view"
 )
@@ -165,42 +165,30 @@ func modeWords(c *prootargs.Config) string {
 	return strings.Join(words, ",")
 }
 
-// findShim gives the absolute path of the shim.
+// findShim gives the absolute path of the shim: the file that was named, or the one beside svcrelay.
 func findShim(file string) (string, error) {
-	candidates := []string{file}
 	if file == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return "", fmt.Errorf("where svcrelay itself is: %w", err)
+		var err error
+		if file, err = beside.Find(ShimName, "--tracer"); err != nil {
+			return "", err
 		}
-		if real, err := filepath.EvalSymlinks(self); err == nil {
-			self = real
-		}
-		dir := filepath.Dir(self)
-		candidates = []string{filepath.Join(dir, ShimName), filepath.Join(dir, "../lib/svcrelay", ShimName), filepath.Join(dir, "../lib", ShimName)}
 	}
-	for _, c := range candidates {
-		path, err := filepath.Abs(c)
-		if err != nil {
-			return "", fmt.Errorf("the shim %s: %w", c, err)
-		}
-		st, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) && file == "" {
-			continue
-		}
-		switch {
-		case err != nil:
-			return "", fmt.Errorf("the shim: %w", err)
-		case !st.Mode().IsRegular():
-			return "", fmt.Errorf("the shim %s is not a file", path)
-		case filepath.Base(path) != ShimName:
-			return "", fmt.Errorf("the shim %s must be named %s: it finds itself in LD_PRELOAD by that name", path, ShimName)
-		case strings.ContainsAny(path, ": "):
-			return "", fmt.Errorf("the shim %s has a colon or a space in its path, which separate libraries in LD_PRELOAD; move it or name another with --tracer", path)
-		}
-		return path, nil
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return "", fmt.Errorf("the shim %s: %w", file, err)
 	}
-	return "", fmt.Errorf("the shim %s is not beside svcrelay (looked for %s); name it with --tracer FILE", ShimName, strings.Join(candidates, ", "))
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("the shim: %w", err)
+	case !st.Mode().IsRegular():
+		return "", fmt.Errorf("the shim %s is not a file", path)
+	case filepath.Base(path) != ShimName:
+		return "", fmt.Errorf("the shim %s must be named %s: it finds itself in LD_PRELOAD by that name", path, ShimName)
+	case strings.ContainsAny(path, ": "):
+		return "", fmt.Errorf("the shim %s has a colon or a space in its path, which separate libraries in LD_PRELOAD; move it or name another with --tracer", path)
+	}
+	return path, nil
 }
 
 // environment is a list of NAME=value.
