@@ -296,6 +296,8 @@ func (e *emitter) instr(i *minstr) {
 		e.movImm(i.w, d, i.imm)
 	case mSymAddr:
 		b.AddrOf(d, i.sym, i.imm)
+	case mAdrp:
+		b.Adrp(d, i.sym, i.imm)
 	case mGot:
 		b.LoadGOT(d, i.sym)
 	case mSlotAddr:
@@ -367,8 +369,16 @@ func (e *emitter) instr(i *minstr) {
 	case mCheck:
 		e.branch(i, e.abortLabel(i.abort))
 	case mLoad:
+		if i.addr == addrLow12 {
+			b.LoadLo12(int(i.size), i.signed, d, s(0), i.sym, i.imm)
+			return
+		}
 		b.Load(int(i.size), i.signed, d, e.address(i, i.src))
 	case mStore:
+		if i.addr == addrLow12 {
+			b.StoreLo12(int(i.size), s(0), s(1), i.sym, i.imm)
+			return
+		}
 		b.Store(int(i.size), s(0), e.address(i, i.src[1:]))
 	case mRet:
 		e.epilogue()

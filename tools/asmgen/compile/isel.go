@@ -62,6 +62,7 @@ func (m *module) selectCode(f *fn) *mfn {
 		}
 	}
 	s.mf.shareConstants()
+	s.mf.foldLow12(m.alignOf)
 	return s.mf
 }
 

@@ -23,6 +23,7 @@ const (
 	mParCopy
 	mMovImm   // dst = imm
 	mSymAddr  // dst = sym + imm
+	mAdrp     // dst = page of sym + imm
 	mGot      // dst = GOT entry of sym
 	mSlotAddr // dst = sp + slot imm2 + imm
 
@@ -82,7 +83,7 @@ const (
 	mAbort
 )
 
-var mopNames = [...]string{"nop", "parcopy", "movi", "sym", "got", "slot", "add", "sub", "and", "orr", "eor", "bic", "orn", "eon",
+var mopNames = [...]string{"nop", "parcopy", "movi", "sym", "adrp", "got", "slot", "add", "sub", "and", "orr", "eor", "bic", "orn", "eon",
 	"mul", "madd", "msub", "umulh", "sdiv", "udiv", "lsl", "lsr", "asr", "ror", "bfx", "bfiz", "extr", "clz", "rbit", "rev",
 	"cset", "csel", "csinc", "br", "check", "load", "store", "storearg", "loadarg", "spill", "reload", "zeromem", "call", "raw", "plain", "call1",
 	"ldar", "stlr", "cas", "atomicadd", "barrier", "cacheop", "mrs", "jump", "ret", "abort"}
@@ -120,9 +121,10 @@ const (
 type addrKind uint8
 
 const (
-	addrImm  addrKind = iota // base + imm
-	addrIdx                  // base + extend(index) << amount
-	addrSlot                 // slot imm2 + imm
+	addrImm   addrKind = iota // base + imm
+	addrIdx                   // base + extend(index) << amount
+	addrLow12                 // base + low 12 bits of sym + imm
+	addrSlot                  // slot imm2 + imm
 )
 
 // minstr is a machine instruction over virtual registers.

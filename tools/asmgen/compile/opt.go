@@ -289,8 +289,7 @@ func (f *fn) triangle(b, s *block) bool {
 		return false
 	}
 	for _, v := range b.vals {
-		v.blk = p
-		p.vals = append(p.vals, v)
+		v.moveTo(p)
 	}
 	b.vals = nil
 	c := p.ctl[0]
@@ -313,6 +312,14 @@ func (f *fn) triangle(b, s *block) bool {
 	b.preds, b.succs = nil, nil
 	p.kind, p.ctl, p.succs = blockJump, nil, []*block{s}
 	return true
+}
+
+// moveTo appends v to a block that may run where v's own would not. What branches and checks in front of v said about
+// it does not hold there.
+func (v *value) moveTo(b *block) {
+	v.nonNeg, v.nonNil = false, v.nonNil && (v.op == opSlot || v.op == opSym)
+	v.blk = b
+	b.vals = append(b.vals, v)
 }
 
 // cheap operations may be executed although their result is not needed.

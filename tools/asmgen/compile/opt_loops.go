@@ -107,8 +107,7 @@ func (f *fn) hoist() {
 			keep := b.vals[:0]
 			for _, v := range b.vals {
 				if v.invariant(l) {
-					v.blk = pre
-					pre.vals = append(pre.vals, v)
+					v.moveTo(pre)
 				} else {
 					keep = append(keep, v)
 				}

@@ -82,7 +82,7 @@ func (m *mfn) spill(rs []reg) {
 // canRemat says whether repeating the instruction is as good as reloading its result.
 func (i *minstr) canRemat() bool {
 	switch i.op {
-	case mMovImm, mSymAddr, mSlotAddr, mLoadArg:
+	case mMovImm, mSymAddr, mAdrp, mSlotAddr, mLoadArg:
 		return true
 	}
 	return false
