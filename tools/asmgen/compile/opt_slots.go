@@ -98,6 +98,7 @@ type promoter struct {
 	slotOf []int64
 	last   []map[int]*value // by block id: the value of a piece at the end, if set in the block
 	entry  []map[int]*value // by block id: the value at the start, if asked for
+	phis   map[*value]int   // the phis made here, and of which piece
 }
 
 func (p *promoter) find(slot, off int64) *piece {
@@ -120,6 +121,7 @@ func (p *promoter) run() bool {
 			}
 		}
 	}
+	p.phis = map[*value]int{}
 	p.last = make([]map[int]*value, f.nextBlk)
 	p.entry = make([]map[int]*value, f.nextBlk)
 	order := append([]*block(nil), f.order...)
@@ -193,7 +195,7 @@ func (p *promoter) rewrite(b *block, v *value, cur map[int]*value) {
 				if x == nil {
 					x = p.atEntry(b, q.index, v.w)
 				}
-				v.fwd = p.extend(b, v, x)
+				v.fwd = p.extend(b, v, x, q.index)
 				return
 			}
 		}
@@ -218,7 +220,7 @@ func (p *promoter) rewrite(b *block, v *value, cur map[int]*value) {
 }
 
 // extend converts a stored value to what the load of it would give.
-func (p *promoter) extend(b *block, load, x *value) *value {
+func (p *promoter) extend(b *block, load, x *value, piece int) *value {
 	o := opInvalid
 	switch {
 	case load.size == 1 && load.signed:
@@ -236,7 +238,9 @@ func (p *promoter) extend(b *block, load, x *value) *value {
 	}
 	if o == opInvalid {
 		x = resolve(x)
-		if load.nonNeg && x.op == opPhi {
+		if i, ok := p.phis[x]; ok && i == piece && load.nonNeg {
+			// A phi of this variable merges lengths only. Another variable's phi may have been stored here after
+			// a check that holds there, and says nothing about it elsewhere.
 			x.nonNeg = true
 		}
 		return x
@@ -275,6 +279,7 @@ func (p *promoter) atEntry(b *block, i int, w uint8) *value {
 	}
 	phi := p.f.newValue(opPhi, w)
 	phi.blk = b
+	p.phis[phi] = i
 	p.entry[b.id][i] = phi
 	b.vals = append([]*value{phi}, b.vals...)
 	for _, q := range b.preds {
