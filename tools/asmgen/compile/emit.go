@@ -185,15 +185,19 @@ func (e *emitter) block(b, next *mblock) {
 		br.target, j.target = j.target, br.target
 		br.cond = br.cond.not()
 	}
-	for k, i := range code {
+	for k := 0; k < len(code); k++ {
+		i := code[k]
 		if i.op == mJump {
 			if i.target != next {
 				e.b.B(e.labels[i.target.id])
 			}
 			continue
 		}
-		_ = k
 		e.mark(i)
+		if k+1 < len(code) && e.pair(i, code[k+1]) {
+			k++
+			continue
+		}
 		e.instr(i)
 	}
 }
