@@ -46,6 +46,33 @@ func Number(addr, lo uintptr) (nr uintptr, ok bool) {
 	return 0, false
 }
 
+// dispatcherWindow is how many instructions before an svc its number may have come in: musl's is that far.
+const dispatcherWindow = 32
+
+// Dispatches says whether the svc at addr is that of the C library's syscall function, which makes whatever call its
+// first parameter names: x8 is a copy of it, and x0 then gets the second. The functions that make cancellable calls
+// differ from it in the parameter that holds the number; where they make the call decides whether a thread can be
+// cancelled there, so theirs must not be taken for it.
+func Dispatches(addr, lo uintptr) bool {
+	shifted := false
+	for n := 0; n < dispatcherWindow && addr >= lo+4; n++ {
+		addr -= 4
+		w := nocgo.Load32(addr)
+		if leaves(w) || isCall(w) || w == SVC {
+			return false
+		}
+		if w == 0xaa0103e0 { // mov x0, x1
+			shifted = true
+			continue
+		}
+		if mayWrite(w, 8) {
+			src, is := copied(w)
+			return shifted && is && src == 0
+		}
+	}
+	return false
+}
+
 // leaves says whether control never passes from w to the instruction after it: B, BR, RET, ERET, BRK, UDF.
 func leaves(w uint32) bool {
 	return w&0xfc000000 == 0x14000000 || w&0xfe000000 == 0xd6000000 && !isCall(w) ||

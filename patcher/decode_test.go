@@ -48,6 +48,27 @@ func TestNumber(t *testing.T) {
 	}
 }
 
+func TestDispatches(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		words []uint32
+		want  bool
+	}{
+		{"glibc", []uint32{0xd503245f, 0x2a0003e8, 0xaa0103e0, 0xaa0203e1, 0xaa0303e2, 0xaa0403e3, 0xaa0503e4, 0xaa0603e5, 0xaa0703e6, SVC}, true},
+		{"musl", []uint32{0xa9b97bfd, 0xaa0003e8, 0x910003fd, 0xa9040be1, 0xaa0103e0, 0xaa0203e1, 0xf94037e5, SVC}, true},
+		{"__syscall_cp_asm", []uint32{0xaa0103e8, 0xaa0203e0, 0xaa0303e1, SVC}, false},
+		{"parameter not moved", []uint32{0x2a0003e8, SVC}, false},
+		{"a call between", []uint32{0x2a0003e8, 0xaa0103e0, 0x94000010, SVC}, false},
+		{"known number", []uint32{0xd2800708, 0xaa0103e0, SVC}, false},
+		{"nothing", []uint32{SVC}, false},
+	} {
+		a := addrOf(c.words)
+		if got := Dispatches(a+uintptr(len(c.words)-1)*4, a); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
 // TestConstant compares constant and copied with an independent decoder on random moves.
 func TestConstant(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))

@@ -17,3 +17,14 @@ func (n *Numbers) Add(nr uintptr) {
 func (n *Numbers) Has(nr uintptr) bool {
 	return nr < MaxNumber && n.bits[nr/64]>>(nr%64)&1 == 1
 }
+
+// Len gives the number of elements.
+func (n *Numbers) Len() int {
+	count := 0
+	for i := range n.bits {
+		for b := n.bits[i]; b != 0; b &= b - 1 {
+			count++
+		}
+	}
+	return count
+}

@@ -45,7 +45,7 @@ func (p *Plan) place(first, n int, entry, stack, page uintptr) bool {
 		lo = min(lo, p.Sites[i].Addr)
 		hi = max(hi, p.Sites[i].Addr)
 	}
-	size := (areaSize(n) + page - 1) &^ (page - 1)
+	size := (areaSize(p.stubs(first, n)) + page - 1) &^ (page - 1)
 	base := mapNear(lo, hi+4, size)
 	if base == 0 {
 		return false
@@ -54,16 +54,58 @@ func (p *Plan) place(first, n int, entry, stack, page uintptr) bool {
 	at := base + areaHead
 	for i := first; i < first+n; i++ {
 		s := &p.Sites[i]
-		if !fillStub(base, at, s.Addr, s.Nr) {
+		end := p.fill(base, at, s)
+		if end == 0 {
 			unmap(base, size)
 			return false
 		}
 		s.Stub = at
-		at += stubSize
+		at = end
 	}
 	p.areas[p.nareas] = area{base, size, at - base}
 	p.nareas++
 	return true
+}
+
+// stubs gives the number of stubs that n sites from first on need.
+func (p *Plan) stubs(first, n int) int {
+	count := 0
+	for i := first; i < first+n; i++ {
+		if p.Sites[i].Nr == AnyNumber {
+			count += p.want.Len()
+		} else {
+			count++
+		}
+	}
+	return count
+}
+
+// fill writes the stubs of one site from at on and returns where they end, or 0 if a branch does not reach. For a site
+// that makes any call the larger numbers come first: what is called this way is mostly younger than its library.
+func (p *Plan) fill(area, at uintptr, s *Site) uintptr {
+	if s.Nr != AnyNumber {
+		if !fillStub(area, at, s.Addr, s.Nr, 0) {
+			return 0
+		}
+		return at + stubSize
+	}
+	left := p.want.Len()
+	for nr := uint32(MaxNumber); nr > 0; {
+		nr--
+		if !p.want.Has(uintptr(nr)) {
+			continue
+		}
+		left--
+		next := uintptr(0)
+		if left > 0 {
+			next = at + stubSize
+		}
+		if !fillStub(area, at, s.Addr, nr, next) {
+			return 0
+		}
+		at += stubSize
+	}
+	return at
 }
 
 // mapNear maps size bytes that every address of [lo, hi) reaches, or returns 0. The kernel's own choice is asked for

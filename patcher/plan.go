@@ -23,12 +23,15 @@ type Plan struct {
 	Libraries int
 	// Seen is the number of svc instructions found.
 	Seen int
+	// Dispatchers is the number of sites whose number is AnyNumber.
+	Dispatchers int
 	// Unreachable is the number of sites for which no stub could be placed.
 	Unreachable int
 
 	areas  [MaxLibraries]area
 	nareas int
 	mem    memory
+	want   Numbers
 	span   scanRange // argument of the hand-laid scanner
 	word   uint32    // what poke writes
 	text   [granule / 4]uint32
@@ -67,6 +70,7 @@ type area struct{ base, size, used uintptr }
 // Discover finds the libraries through the program headers of the program (AT_PHDR and AT_PHNUM) and in them the
 // sites whose number is wanted. It is false where there is nothing to patch or something is not as it should be.
 func (p *Plan) Discover(phdr, phnum uintptr, want *Numbers) bool {
+	p.want = *want
 	p.find(p.mem.linkMap(phdr, phnum))
 	for i := range p.Libraries {
 		l := &p.Library[i]

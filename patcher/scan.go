@@ -10,13 +10,17 @@ import (
 type Site struct {
 	// Addr is the address of the instruction.
 	Addr uintptr
-	// Stub is the address of its stub, 0 where it has none.
+	// Stub is the address of its stub, or of the first of them; 0 where it has none.
 	Stub uintptr
-	// Nr is the system call number found before it.
+	// Nr is the system call number found before it, or AnyNumber.
 	Nr uint32
 	// Published says whether the branch has been written.
 	Published bool
 }
+
+// AnyNumber stands for the number of a site that makes any call. It has a stub for each number that is wanted, one
+// after the other.
+const AnyNumber = ^uint32(0)
 
 // scanRange is what the hand-laid scanner is given.
 type scanRange struct{ from, to uintptr }
@@ -51,7 +55,10 @@ func (p *Plan) scan(lo, hi uintptr, want *Numbers) bool {
 		}
 		p.Seen++
 		nr, ok := Number(at, lo)
-		if !ok || !want.Has(nr) {
+		if !ok && Dispatches(at, lo) {
+			nr = uintptr(AnyNumber)
+			p.Dispatchers++
+		} else if !ok || !want.Has(nr) {
 			continue
 		}
 		if p.Count >= MaxSites {

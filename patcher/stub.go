@@ -24,7 +24,7 @@ import "svcrelay/nocgo"
 //	     mov  x8, #nr                neither: the svc itself needs no stack
 //	     b    svc
 //	wrong:add x8, x8, #nr
-//	     b    svc
+//	     b    svc                    or to the next stub of a site that makes any call
 //
 // Nothing is below sp when the svc runs, because PRoot writes there.
 const (
@@ -56,16 +56,20 @@ func fillHead(area, entry, stack uintptr) {
 	nocgo.Store32(area+areaVeneer+4, 0xd61f03a0) // br x29
 }
 
-// fillStub writes the stub for a site at stub, in the area whose head is filled. It is false where a branch does
-// not reach.
-func fillStub(area, stub, site uintptr, nr uint32) bool {
+// fillStub writes the stub for a site at stub, in the area whose head is filled. It hands other numbers on to next, or
+// to its own svc if next is 0. It is false where a branch does not reach.
+func fillStub(area, stub, site uintptr, nr uint32, next uintptr) bool {
 	entry, ok := Call(stub+7*4, uintptr(nocgo.Load64(area+areaEntry)))
 	if !ok {
 		entry, _ = Call(stub+7*4, area+areaVeneer)
 	}
 	answered, ok1 := Branch(stub+9*4, site+4)
 	declined, ok2 := Branch(stub+12*4, site+4)
-	if !ok1 || !ok2 || nr >= 4096 {
+	if next == 0 {
+		next = stub + 11*4
+	}
+	other, ok3 := Branch(stub+20*4, next)
+	if !ok1 || !ok2 || !ok3 || nr >= 4096 {
 		return false
 	}
 	move := 0xd2800008 | nr<<5
@@ -90,7 +94,7 @@ func fillStub(area, stub, site uintptr, nr uint32) bool {
 	put(stub, 17, move)                          // mov x8, #nr
 	put(stub, 18, 0x17fffff9)                    // b svc
 	put(stub, 19, 0x91000108|nr<<10)             // wrong: add x8, x8, #nr
-	put(stub, 20, 0x17fffff7)                    // b svc
+	put(stub, 20, other)                         // b svc, or the next stub
 	return true
 }
 

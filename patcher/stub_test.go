@@ -14,7 +14,7 @@ func TestStubWords(t *testing.T) {
 	area := addrOf(buf)
 	site := area + 0x10000
 	fillHead(area, area+0x20000, 0x7ff000)
-	if !fillStub(area, area+areaHead, site, 79) {
+	if !fillStub(area, area+areaHead, site, 79, 0) {
 		t.Fatal("stub not filled")
 	}
 	want := []string{

@@ -41,16 +41,16 @@ func attest() bool {
 
 // sameView compares the tracer's environment, the first n bytes of buffer, with the configuration. The tracer's
 // must contain the key, and everything it says of its view of the file system must be as it is here; if it says
-// nothing, PRoot is asked.
+// nothing, PRoot is asked. If it says that nothing is to be answered, a guest cannot undo that by unsetting variables.
 func sameView(n int, tracer uint64) bool {
-	key, root, binds := false, false, conf.binds == ""
-	told := false
+	key := false
+	theirs = config{}
 	for i := 0; i < n; i++ {
 		start := i
 		for i < n && buffer[i] != 0 {
 			i++
 		}
-		if i-start < 6 || buffer[start] != 'P' {
+		if i == start || buffer[start] != 'P' {
 			continue
 		}
 		s := unsafe.String(&buffer[start], i-start)
@@ -60,20 +60,15 @@ func sameView(n int, tracer uint64) bool {
 		if v, ok := valueOf(s, "PROOT_NO_SECCOMP="); ok && v != "" {
 			return false
 		}
-		if v, ok := valueOf(s, "PROOT_FP_ROOT="); ok {
-			root, told = v == conf.root, true
-		}
-		if v, ok := valueOf(s, "PROOT_FP_BINDS="); ok {
-			binds, told = v == conf.binds, true
-		}
+		theirs.variable(s)
 	}
-	if !key {
+	if !key || theirs.off || theirs.unknown {
 		return false
 	}
-	if !told {
+	if theirs.root == "" && theirs.binds == "" {
 		return ask(tracer)
 	}
-	return root && binds
+	return theirs.root == conf.root && theirs.binds == conf.binds
 }
 
 func valueOf(s, name string) (value string, ok bool) {

@@ -61,6 +61,8 @@ func TestSameView(t *testing.T) {
 		{}, {root, binds}, {key + "k", root, binds}, {"PROOT_FASTPATH=", root, binds}, {key, root}, {key, binds},
 		{key, root + "/", binds}, {key, root, binds + "|"}, {key, root, binds, "PROOT_NO_SECCOMP=1"},
 		{key, root, binds, "PROOT_FP_ROOT=/s"}, {"XPROOT_FASTPATH=k", root, binds},
+		{key, root, binds, "PROOT_FP_OFF=1"}, {key, root, binds, "PROOT_FP_MODES=root"}, {key, root, binds, "PROOT_FP_PATCH_SVC=0"},
+		{key, root, binds, "PROOT_FP_NEW=1"},
 	} {
 		if sameView(env(v...), 1) {
 			t.Errorf("believed %q", v)

@@ -45,14 +45,18 @@ func prepare(s *translate.Scratch) bool {
 		return false
 	}
 	ttl := conf.ttl
-	if !plan.Finds(nocgo.SysWait4) {
-		ttl = 0 // what children have changed would not be noticed when they end
+	if !plan.Finds(nocgo.SysWait4) || plan.Dispatchers == 0 {
+		// What children have changed would not be noticed when they end, or what the program itself changes by
+		// calls through libc's syscall function.
+		ttl = 0
 	}
 	if !view.Configure(s, conf.root, conf.binds, ttl) {
 		return false
 	}
 	low := proc.stack - stackMade
-	if !nocgo.Readable(low - granule) {
+	if nocgo.Readable(low - granule) {
+		view.TrustStack(low, proc.stack)
+	} else {
 		low = 0 // a limited stack: every call asks
 	}
 	nocgo.Store64(nocgo.Symbol("svcrelay_stack"), uint64(low))

@@ -12,6 +12,7 @@ var (
 	view   translate.View
 	wanted patcher.Numbers
 	conf   config
+	theirs config // what the tracer's environment says
 	proc   process
 	stats  counters
 

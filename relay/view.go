@@ -47,7 +47,7 @@ func watchesDirectory() bool {
 	for i := range plan.Count {
 		s := &plan.Sites[i]
 		switch uintptr(s.Nr) {
-		case nocgo.SysChdir, nocgo.SysFchdir, nocgo.SysRenameat, nocgo.SysRenameat2:
+		case nocgo.SysChdir, nocgo.SysFchdir, nocgo.SysRenameat, nocgo.SysRenameat2, uintptr(patcher.AnyNumber):
 			if !s.Published {
 				return false
 			}
@@ -61,5 +61,5 @@ func watchesDirectory() bool {
 			rename = true
 		}
 	}
-	return chdir && fchdir && rename
+	return chdir && fchdir && rename && plan.Dispatchers > 0
 }
