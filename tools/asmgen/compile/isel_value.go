@@ -241,15 +241,16 @@ func (s *isel) extend(i *minstr, v *value) {
 	}
 	i.signed = v.op == opSext8 || v.op == opSext16 || v.op == opSext32
 	if x, lsb, ok := s.shifted(a); ok && lsb+i.imm2 <= int64(x.w) && i.imm2 < 32 {
-		i.imm = lsb
-		if x.w == 64 {
-			i.w = 64
+		// A field that reaches beyond 32 bits needs the wide form, which sign-extends too far for a 32-bit value.
+		wide := lsb+i.imm2 > 32
+		if !wide || !i.signed || v.w == 64 {
+			if wide {
+				i.w = 64
+			}
+			i.imm = lsb
+			i.src = []reg{s.use(x)}
+			return
 		}
-		i.src = []reg{s.use(x)}
-		if x.w == 32 && i.w == 64 && i.signed {
-			i.w = 64
-		}
-		return
 	}
 	i.src = []reg{s.use(a)}
 }

@@ -366,3 +366,12 @@ func Shifts(a uint64, b int32, n uint8, m int) uint64 {
 	x := a<<(n&63) + a>>(n&64) + uint64(b>>(n%40)) + uint64(uint32(b)<<n)
 	return x ^ a<<m>>3 ^ uint64(int64(a)>>m) ^ uint64(int8(a)>>n) ^ uint64(uint8(a)<<n)
 }
+
+// Fields extracts parts of words with all extensions.
+func Fields(x uint64, y uint32, z int64) (s uint64) {
+	s = uint64(uint32(int8(x>>8))) + uint64(uint32(int16(x>>40)))*3 + uint64(int8(x>>30))*5 + uint64(uint8(x>>28))*7
+	s += uint64(uint32(int8(y>>20)))*11 + uint64(uint16(y>>16))*13 + uint64(int16(y>>3))*17 + uint64(y>>24)*19
+	s += uint64(uint32(int16(z>>60)))*23 + uint64(uint8(z>>57))*29 + uint64(int64(int8(z>>33)))*31 + uint64(z>>3&0x1fff)*37
+	s ^= uint64(uint32(x)>>7&0xff)<<9 ^ uint64(int32(z))<<3 ^ uint64(y)<<33>>40 ^ uint64(z<<20>>50)
+	return s ^ uint64(uint32(x>>16)) ^ uint64(int32(x>>20))*41 ^ uint64(uint32(int32(int8(y)))>>4)
+}
