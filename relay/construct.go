@@ -28,7 +28,7 @@ func construct(argc, argv, envp uintptr, s *translate.Scratch) {
 		return
 	}
 	stats.begin()
-	if watchesDirectory() {
+	if watchesDirectory() && shareCount() {
 		view.TrackDirectory()
 	}
 	nocgo.StoreRelease32(&live, 1)
@@ -61,6 +61,17 @@ func prepare(s *translate.Scratch) bool {
 	}
 	nocgo.Store64(nocgo.Symbol("svcrelay_stack"), uint64(low))
 	return plan.Place(nocgo.Symbol("svcrelay_entry"), low, proc.page)
+}
+
+// shareCount maps the page in which the processes that come of this one count their moves to other directories.
+func shareCount() bool {
+	const shared = 1
+	a := nocgo.Raw(nocgo.SysMmap, 0, proc.page, nocgo.ProtRead|nocgo.ProtWrite, shared|nocgo.MapAnonymous, ^uintptr(0), 0)
+	if nocgo.Failed(a) {
+		return false
+	}
+	view.ShareMoves(a)
+	return true
 }
 
 // undo leaves nothing mapped and nothing patched. Hand-laid code calls it too, if a check failed in construct.

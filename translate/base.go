@@ -184,8 +184,8 @@ func (v *View) verify(s *Scratch) Reason {
 // may have changed it, and once in every process: vfork shares the memory of two processes with different
 // directories, so the text is kept with the process's number.
 //
-// Not noticed: a process that shares the directory but not the memory (clone with CLONE_FS alone), and a chdir
-// whose svc instruction is not one of the patched sites.
+// Not noticed: a chdir whose svc instruction is not one of the patched sites, and one in a program that shares the
+// directory with this process but was executed since.
 func (v *View) fromCwd(s *Scratch, n uintptr) (errno uintptr, why Reason) {
 	if nocgo.LoadAcquire32(&v.track) == 0 {
 		return 0, Directory
@@ -211,7 +211,7 @@ func (v *View) knowCwd(s *Scratch, pid uint64) bool {
 	e := &v.place
 	seq := nocgo.LoadAcquire32(&e.seq)
 	size := uintptr(e.guestLen)
-	if seq&1 != 0 || e.id != pid || e.gen != nocgo.LoadAcquire32(&v.cwd) || size > slotText {
+	if seq&1 != 0 || e.id != pid || e.gen != nocgo.LoadAcquire32(v.moves()) || size > slotText {
 		return false
 	}
 	nocgo.CopyWords(s.guestAddr(), uintptr(unsafe.Pointer(&e.text)), size)
@@ -225,7 +225,7 @@ func (v *View) knowCwd(s *Scratch, pid uint64) bool {
 
 // askCwd asks PRoot for the current directory and remembers the answer; an unusable one as length 0.
 func (v *View) askCwd(s *Scratch, pid uint64) Reason {
-	gen := nocgo.LoadAcquire32(&v.cwd)
+	gen := nocgo.LoadAcquire32(v.moves())
 	r := nocgo.Plain(nocgo.SysGetcwd, s.guestAddr(), textMax, 0, 0, 0, 0)
 	s.guestLen = 0
 	if !nocgo.Failed(r) && r > 1 && r <= textMax && nocgo.Load8(s.guestAddr()) == '/' {

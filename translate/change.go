@@ -20,7 +20,7 @@ func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
 	switch c.Nr {
 	case nocgo.SysChdir, nocgo.SysFchdir:
 		r := v.plain(c)
-		nocgo.Add32(&v.cwd, 1)
+		nocgo.Add32(v.moves(), 1)
 		return r, Answered
 	case nocgo.SysRenameat, nocgo.SysRenameat2:
 		file := (c.Nr == nocgo.SysRenameat || c.Arg[4] == 0) && v.isFile(s, c.Arg[0], c.Arg[1], true)
@@ -30,7 +30,7 @@ func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
 			return r, Answered
 		}
 		v.Forget()
-		nocgo.Add32(&v.cwd, 1)
+		nocgo.Add32(v.moves(), 1)
 		return r, Answered
 	case nocgo.SysUnlinkat:
 		r := v.plain(c)

@@ -15,13 +15,15 @@ const (
 // View is what is known of PRoot's view of the file system: the rootfs, the bindings, and what was learnt since.
 // The zero View declines everything.
 type View struct {
-	state  uint32 // stateInert, stateReady or stateWithdrawn
-	gen    uint32 // counts the events after which nothing remembered holds
-	links  uint32 // counts those after which nothing holds that was found through a link
-	cwd    uint32 // counts the events after which the current directory's text may be another
-	track  uint32 // the current directory is tracked
-	single uint32 // the last path relative to a descriptor was a single name: so may be the next
-	ttl    uint64 // lifetime of what is remembered, in ticks; 0: nothing is
+	state  uint32  // stateInert, stateReady or stateWithdrawn
+	gen    uint32  // counts the events after which nothing remembered holds
+	links  uint32  // counts those after which nothing holds that was found through a link
+	cwd    uint32  // counts the events after which the current directory's text may be another
+	family uintptr // where that is counted instead, if it is not 0
+	track  uint32  // the current directory is tracked
+	how    uint32  // openat2 may be used
+	single uint32  // the last path relative to a descriptor was a single name: so may be the next
+	ttl    uint64  // lifetime of what is remembered, in ticks; 0: nothing is
 
 	low, high uintptr // memory that is certain to be readable and writable: the main thread's first stack
 
@@ -52,9 +54,25 @@ type binding struct {
 	opaque            bool // what is below guest is PRoot's business
 }
 
+// ShareMoves tells the View to count changes of the current directory at addr, four bytes that this process shares
+// with those it forks: clone with CLONE_FS but without CLONE_VM makes processes that share the directory, not memory.
+func (v *View) ShareMoves(addr uintptr) { v.family = addr }
+
+// moves is the counter of the events after which the current directory's text may be another.
+func (v *View) moves() *uint32 {
+	if v.family != 0 {
+		return (*uint32)(nocgo.Ptr(v.family))
+	}
+	return &v.cwd
+}
+
 // TrackDirectory tells the View that every chdir, fchdir and rename of the process will pass through Handle from
 // now on. Without it, paths relative to the current directory are declined.
 func (v *View) TrackDirectory() { nocgo.StoreRelease32(&v.track, 1) }
+
+// AllowOpenat2 tells the View that no filter but PRoot's own is between it and openat2, which Android's app policy
+// forbids. Then opening needs no look at the final component beforehand.
+func (v *View) AllowOpenat2() { nocgo.StoreRelease32(&v.how, 1) }
 
 // TrustStack tells the View that the memory from low up to high is readable and writable for as long as the
 // process lives, so that buffers there need no probe. It is meant for the part of the main thread's stack that
