@@ -28,6 +28,7 @@ var hostNumbers = map[uintptr]uintptr{
 	SysFchown:         unix.SYS_FCHOWN,
 	SysFchownat:       unix.SYS_FCHOWNAT,
 	SysOpenat:         unix.SYS_OPENAT,
+	SysOpenat2:        unix.SYS_OPENAT2,
 	SysClose:          unix.SYS_CLOSE,
 	SysRead:           unix.SYS_READ,
 	SysWrite:          unix.SYS_WRITE,

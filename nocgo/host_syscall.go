@@ -2,7 +2,15 @@
 
 package nocgo
 
-import "golang.org/x/sys/unix"
+import (
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// hostHows holds structures that are on no stack, which may move while an address is a number.
+var hostHows = sync.Pool{New: func() any { return new(unix.OpenHow) }}
 
 // HostRaw is what Raw calls on the host; a test may replace it to count or to answer calls.
 var HostRaw = HostSyscall
@@ -19,6 +27,12 @@ func HostSyscall(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
 	switch nr {
 	case SysOpenat:
 		a2 = hostOpenFlags(a2)
+	case SysOpenat2:
+		how := hostHows.Get().(*unix.OpenHow)
+		defer hostHows.Put(how)
+		*how = *(*unix.OpenHow)(Ptr(a2))
+		how.Flags = uint64(hostOpenFlags(uintptr(how.Flags)))
+		a2 = uintptr(unsafe.Pointer(how))
 	case SysNewfstatat:
 		return hostStat(a2, func(buf uintptr) uintptr { return rawSyscall(host, a0, a1, buf, a3, a4, a5) })
 	case SysFstat:

@@ -52,6 +52,7 @@ const (
 	SysSeccomp        = 277
 	SysExecve         = 221
 	SysStatx          = 291
+	SysOpenat2        = 437
 	SysFaccessat2     = 439
 	SysFchmodat2      = 452
 )

@@ -237,6 +237,9 @@ func (w *world) start(ttl uint64) {
 		w.t.Fatalf("not configured: %q %q", w.root, w.binds)
 	}
 	w.v.TrackDirectory()
+	if w.r.Intn(2) == 0 {
+		w.v.AllowOpenat2()
+	}
 }
 
 // guestPath makes a path to ask for.
