@@ -98,6 +98,11 @@ static unsigned number_before(uint32_t *p, uint32_t *lo)
 	return 0;
 }
 
+/* The site of syscall(): the moves of its parameters end right before it. */
+#define ANY 0xffffu
+
+static int dispatches(uint32_t *p) { return p[-1] == 0xaa0703e6 && p[-2] == 0xaa0603e5; }
+
 static int known(unsigned nr) { return nr == 79 || nr == 56 || nr == 48 || nr == 78 || nr == 291; }
 
 /* A relayed site is a branch to a stub, which starts by subtracting the number from x8. */
@@ -105,7 +110,9 @@ static int is_relayed(uint32_t *p, unsigned nr)
 {
 	uint32_t first;
 	uintptr_t to = (uintptr_t)p + ((int64_t)((uint64_t)*p << 38) >> 36);
-	return (*p & 0xfc000000) == 0x14000000 && pread(memfd, &first, 4, to) == 4 && first == (0xd1000108 | nr << 10);
+	if ((*p & 0xfc000000) != 0x14000000 || pread(memfd, &first, 4, to) != 4)
+		return 0;
+	return nr == ANY ? (first & 0xffc003ff) == 0xd1000108 : first == (0xd1000108 | nr << 10);
 }
 
 static void find_sites(void)
@@ -124,8 +131,8 @@ static void find_sites(void)
 			unsigned nr;
 			if (*p != 0xd4000001 && (*p & 0xfc000000) != 0x14000000)
 				continue;
-			nr = number_before(p, (uint32_t *)lo);
-			if (!known(nr))
+			nr = p - 2 >= (uint32_t *)lo && dispatches(p) ? ANY : number_before(p, (uint32_t *)lo);
+			if (nr != ANY && !known(nr))
 				continue;
 			if (*p != 0xd4000001) {
 				if (!is_relayed(p, nr))
@@ -152,7 +159,7 @@ static int differs(const char *what, int i, uint64_t want, uint64_t got)
 {
 	if (want == got)
 		return 0;
-	printf("site %d (%u): %s%d differs\n", (int)(cur - sites), cur->nr, what, i);
+	printf("site of %u: %s%d differs\n", cur->nr, what, i);
 	if (getenv("REGS_VALUES"))
 		fprintf(stderr, "\t%#lx, want %#lx\n", (long)got, (long)want);
 	return 1;
@@ -178,7 +185,7 @@ static int enter(struct site *s, unsigned nr, int64_t expect)
 	phase = 1;
 	__asm__ volatile("brk #0" ::: "memory");
 	if (phase != 0) {
-		printf("site %d (%u): never came back\n", (int)(s - sites), s->nr);
+		printf("site of %u: never came back\n", s->nr);
 		return 1;
 	}
 	bad += differs("pc", 0, (uintptr_t)(s->at + 1), out_pc);
@@ -204,6 +211,18 @@ static void set(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 
 static int try(struct site *s)
 {
+	static const unsigned numbers[] = {79, 56, 48, 78, 291};
+	if (s->nr == ANY) {
+		struct site one = *s;
+		int bad = 0;
+		for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+			one.nr = numbers[i];
+			bad += try(&one);
+		}
+		return bad;
+	}
+
+
 	int bad = 0;
 	uint64_t cwd = (uint64_t)AT_FDCWD;
 	char link[64];
