@@ -52,16 +52,21 @@ func seedOf(name string) int64 {
 }
 
 // TestConformance calls every function of the corpus here and compiled, with
-// the same random arguments, and compares results, memory and panics.
+// the same arguments, fixed and random, and compares results, memory and panics.
 func TestConformance(t *testing.T) {
 	p := mustCompileCorpus(t)
 	const each = 60
 	var cases []*harness.Case
 	var calls []harness.Call
+	fixed := 0
 	for _, n := range corpusNames() {
+		cs := harness.EdgeCases(n, corpus.Functions[n])
+		fixed += len(cs)
 		rng := rand.New(rand.NewSource(seedOf(n)))
 		for range each {
-			c := harness.NewCase(n, corpus.Functions[n], rng)
+			cs = append(cs, harness.NewCase(n, corpus.Functions[n], rng))
+		}
+		for _, c := range cs {
 			cases = append(cases, c)
 			calls = append(calls, c.Call)
 		}
@@ -107,7 +112,7 @@ func TestConformance(t *testing.T) {
 			t.Errorf("%s never returned: its arguments are no test", n)
 		}
 	}
-	t.Logf("%d functions, %d calls, %d of them panics", len(corpus.Functions), len(rs), sum(panics))
+	t.Logf("%d functions, %d calls, %d of them with fixed arguments, %d panics", len(corpus.Functions), len(rs), fixed, sum(panics))
 }
 
 func sum(m map[string]int) (n int) {

@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	programs  = flag.Int("programs", 2400, "how many random programs to compare")
+	programs  = flag.Int("programs", 2100, "how many random programs to compare")
 	firstSeed = flag.Int64("seed", 1, "the seed of the first random program")
 )
 

@@ -75,22 +75,101 @@ func (a Outcome) Diff(b Outcome) string {
 // and structs and arrays of those; memory is shared between arguments of one
 // type now and then.
 func NewCase(entry string, fn any, rng *rand.Rand) *Case {
-	c := &Case{
-		Call: Call{Entry: entry}, fn: reflect.ValueOf(fn), rng: rng,
-		mem: make([]uint64, 4096/8), places: map[reflect.Type][]int{}, small: rng.Intn(2) == 0,
-	}
+	c := newCase(entry, fn, rng, 4096)
 	t := c.fn.Type()
 	for i := range t.NumIn() {
 		v := reflect.New(t.In(i)).Elem()
 		c.fill(v, 0)
 		c.in = append(c.in, v)
+	}
+	return c.finish()
+}
+
+// EdgeCases prepares calls of fn with every combination of the values at which
+// arithmetic changes its ways. It gives none for a function with parameters that
+// are no numbers, or more than three.
+func EdgeCases(entry string, fn any) []*Case {
+	t := reflect.TypeOf(fn)
+	if t.NumIn() == 0 || t.NumIn() > 3 {
+		return nil
+	}
+	values := make([][]reflect.Value, t.NumIn())
+	for i := range values {
+		if values[i] = edges(t.In(i), t.NumIn() == 3); values[i] == nil {
+			return nil
+		}
+	}
+	cases := [][]reflect.Value{nil}
+	for _, vs := range values {
+		var longer [][]reflect.Value
+		for _, c := range cases {
+			for _, v := range vs {
+				longer = append(longer, append(c[:len(c):len(c)], v))
+			}
+		}
+		cases = longer
+	}
+	var out []*Case
+	rng := rand.New(rand.NewSource(1))
+	for _, in := range cases {
+		c := newCase(entry, fn, rng, 8) // numbers need no memory
+		c.in = in
+		out = append(out, c.finish())
+	}
+	return out
+}
+
+// edges are the values at which a type's arithmetic changes its ways, or nil if it has none.
+func edges(t reflect.Type, few bool) []reflect.Value {
+	var out []reflect.Value
+	add := func(u uint64) {
+		v := reflect.New(t).Elem()
+		n := 8 * t.Size()
+		switch {
+		case t.Kind() == reflect.Bool:
+			v.SetBool(u != 0)
+		case v.CanInt():
+			v.SetInt(int64(u<<(64-n)) >> (64 - n))
+		default:
+			v.SetUint(u << (64 - n) >> (64 - n))
+		}
+		out = append(out, v)
+	}
+	v := reflect.Zero(t)
+	switch {
+	case t.Kind() == reflect.Bool:
+		add(0)
+		add(1)
+	case v.CanInt() || v.CanUint():
+		n := 8 * t.Size()
+		us := []uint64{0, 1, ^uint64(0), 1 << (n - 1), 1<<(n-1) - 1, 2, 7, uint64(n), uint64(n) - 1, 1<<(n-1) + 1, ^uint64(0) - 6, 63, 64}
+		if few {
+			us = us[:6]
+		}
+		for _, u := range us {
+			add(u)
+		}
+	}
+	return out
+}
+
+func newCase(entry string, fn any, rng *rand.Rand, memory int) *Case {
+	return &Case{
+		Call: Call{Entry: entry}, fn: reflect.ValueOf(fn), rng: rng,
+		mem: make([]uint64, memory/8), places: map[reflect.Type][]int{}, small: rng.Intn(2) == 0,
+	}
+}
+
+// finish turns the arguments into those of the compiled call.
+func (c *Case) finish() *Case {
+	for _, v := range c.in {
 		for _, s := range flatten(nil, v) {
 			a := Arg{Value: s.v, Pointer: s.ptr && s.v != 0}
 			if a.Pointer {
 				a.Value -= c.base()
 			} else if !s.ptr {
 				// Bits beyond a narrow argument are unspecified: make them junk.
-				a.Value = s.v&mask(s.size) | rng.Uint64()&^mask(s.size)
+				a.Value = s.v&mask(s.size) | c.rng.Uint64()&^mask(s.size)
 			}
 			c.Call.Args = append(c.Call.Args, a)
 		}
