@@ -63,14 +63,19 @@ func (m *module) global(g *ssa.Global) string {
 		m.src.diags.add(g.Pos(), "variable %s: its package has no initialiser", g.Name())
 		return name
 	}
-	st := m.inits[g.Pkg]
-	if st == nil {
-		st = &initState{m: m, pkg: g.Pkg, objs: map[*ssa.Global]*object{}, vals: map[ssa.Value]static{}}
-		m.inits[g.Pkg] = st
-		st.run(g.Pkg.Func("init"))
-	}
-	m.emitObject(st.object(g))
+	m.emitObject(m.initOf(g.Pkg).object(g))
 	return name
+}
+
+// initOf runs the initialiser of a package, once.
+func (m *module) initOf(pkg *ssa.Package) *initState {
+	st := m.inits[pkg]
+	if st == nil {
+		st = &initState{m: m, pkg: pkg, objs: map[*ssa.Global]*object{}, vals: map[ssa.Value]static{}}
+		m.inits[pkg] = st
+		st.run(pkg.Func("init"))
+	}
+	return st
 }
 
 // emitObject makes the datum of an object and of those it points to.
@@ -179,10 +184,7 @@ func (s *initState) giveUp(in ssa.Instruction, why string) {
 // target is the memory a static pointer value points to.
 func (s *initState) target(v ssa.Value) (pointer, bool) {
 	if g, ok := v.(*ssa.Global); ok {
-		if g.Pkg != s.pkg {
-			return pointer{}, false
-		}
-		return pointer{obj: s.object(g)}, true
+		return pointer{obj: s.m.initOf(g.Pkg).object(g)}, true
 	}
 	st, ok := s.vals[v]
 	if !ok {
@@ -202,10 +204,7 @@ func (s *initState) of(v ssa.Value) (static, bool) {
 	case *ssa.Const:
 		return s.constant(v)
 	case *ssa.Global:
-		if v.Pkg != s.pkg {
-			return static{}, false
-		}
-		return pointerTo(s.object(v), 0), true
+		return pointerTo(s.m.initOf(v.Pkg).object(v), 0), true
 	}
 	st, ok := s.vals[v]
 	return st, ok

@@ -25,6 +25,7 @@ func (f *fn) simplifyAll() {
 	for range 12 {
 		f.cleanCFG()
 		f.analyze()
+		f.phiBits()
 		changed := f.simplify()
 		f.deadCode()
 		if f.promoteSlots() {
