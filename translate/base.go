@@ -10,7 +10,12 @@ import (
 // s.call are what to give the kernel, with the final component not followed. An empty path is only noted.
 func (v *View) begin(s *Scratch, dirfd, addr uintptr) (errno uintptr, why Reason) {
 	v.reset(s)
-	n := nocgo.CString(s.path[:textMax], addr)
+	var n uintptr
+	if v.trusts(addr, textMax) {
+		n = nocgo.ReadCString(s.path[:textMax], addr)
+	} else {
+		n = nocgo.CString(s.path[:textMax], addr)
+	}
 	if nocgo.Failed(n) {
 		if n == nocgo.Fail(nocgo.ENAMETOOLONG) {
 			return 0, TooLong

@@ -74,6 +74,25 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
+// On the trusted part of the stack nothing is probed.
+func TestTrustStack(t *testing.T) {
+	n := calls(t)
+	dir := tree(t, "root/d/f")
+	g := configure(t, dir+"/root", "", 1000)
+	g.is("/d/f", dir+"/root/d/f")
+	b := buffer(2000)
+	copy(b[500:], "/d/f\x00")
+	g.v.TrustStack(addr(b), addr(b)+2000)
+	for _, c := range []struct{ path, buf, raw int }{{500, 0, 1}, {1400, 100, 2}, {500, 1900, 2}} {
+		copy(b[c.path:], "/d/f\x00")
+		*n = 0
+		r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{nocgo.AtFdcwd, addr(b[c.path:]), addr(b[c.buf:]), 0}})
+		if r != 0 || why != Answered || *n != c.raw {
+			t.Errorf("%+v: %d %v, %d raw calls", c, int64(r), why, *n)
+		}
+	}
+}
+
 // What is derived from something remembered is as old as that.
 func TestAge(t *testing.T) {
 	now := clock(t)

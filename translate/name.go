@@ -42,5 +42,5 @@ func (v *View) statName(s *Scratch, c *Call, flags uintptr) (ret uintptr, why Re
 	if flags&nocgo.AtSymlinkNofollow == 0 && s.stat.Mode&nocgo.ModeType == nocgo.ModeSymlink {
 		return 0, Answered, false
 	}
-	return 0, s.deliver(c.Arg[2], s.statAddr(), unsafe.Sizeof(s.stat)), true
+	return 0, v.deliver(s, c.Arg[2], s.statAddr(), unsafe.Sizeof(s.stat)), true
 }

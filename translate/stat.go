@@ -46,7 +46,7 @@ func (v *View) stat(s *Scratch, c *Call) (uintptr, Reason) {
 			return missingOr(r)
 		}
 		if s.stat.Mode&nocgo.ModeType != nocgo.ModeSymlink {
-			return 0, s.deliver(buf, s.statAddr(), unsafe.Sizeof(s.stat))
+			return 0, v.deliver(s, buf, s.statAddr(), unsafe.Sizeof(s.stat))
 		}
 		linked, errno, why := v.follow(s)
 		if errno != 0 || why != Answered {

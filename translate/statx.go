@@ -52,7 +52,7 @@ func (v *View) statx(s *Scratch, c *Call) (uintptr, Reason) {
 			return missingOr(r)
 		}
 		if uint32(nocgo.Load16(out+statxMode))&nocgo.ModeType != nocgo.ModeSymlink {
-			return 0, s.deliver(buf, out, statxSize)
+			return 0, v.deliver(s, buf, out, statxSize)
 		}
 		linked, errno, why := v.follow(s)
 		if errno != 0 || why != Answered {
