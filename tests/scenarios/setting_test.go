@@ -82,7 +82,7 @@ var workloads = map[string][]string{
 	"tar":           {"/bin/sh", "-c", "tar --format=gnu -c -f - /c/dir /b /var 2>&1 | sha256sum"},
 	"python":        {"/usr/bin/python3", "-B", "-c", "import json, os; print(list(os.walk('/c/dir')), [os.path.realpath('/c/' + n) for n in os.listdir('/c')], json.__file__)"},
 	"true":          {"/bin/true"},
-	"listing":       {"/bin/ls", "-l", "/c", "/etc/passwd", "/etc/skel", "/missing"},
+	"listing":       {"/bin/ls", "-l", "/c/dir/sub", "/etc/passwd", "/etc/skel", "/missing"},
 	"state":         {progDir + "/state"},
 }
 

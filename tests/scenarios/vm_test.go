@@ -41,7 +41,7 @@ var guestPrograms = map[string][]string{
 func compareSettings(t *testing.T, job rig.Job, settings []setting) {
 	t.Helper()
 	rig.NeedVM(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer cancel()
 	if *only != "" {
 		var kept []setting
