@@ -2,7 +2,7 @@ package progen
 
 import "fmt"
 
-// Every third program is one about bounds: indexes that are compared with
+// Every fourth program is one about bounds: indexes that are compared with
 // lengths, in conditions and loops, and that are now and then one too far.
 // What a compiler proves about them is easily proved wrong.
 

@@ -15,9 +15,13 @@ import (
 // func(m *Mem, a, b, c, d uint64) uint64.
 func Program(seed int64) (src, entry string) {
 	g := &gen{r: rand.New(rand.NewSource(seed)), prefix: fmt.Sprintf("p%d", seed)}
-	if seed%3 == 0 {
-		entry = fmt.Sprintf("P%d", seed)
+	entry = fmt.Sprintf("P%d", seed)
+	switch seed % 4 {
+	case 1:
 		g.bounds(entry)
+		return g.out.String(), entry
+	case 3:
+		g.alias(entry)
 		return g.out.String(), entry
 	}
 	g.declareTypes()
@@ -25,7 +29,6 @@ func Program(seed int64) (src, entry string) {
 	for range g.r.Intn(5) {
 		g.function()
 	}
-	entry = fmt.Sprintf("P%d", seed)
 	g.entry(entry)
 	return g.out.String(), entry
 }

@@ -71,7 +71,7 @@ const MemSize = 16 + 16 + 32 + 64 + 32 + 8 + 16 + 8 + 8 + 8
 // Header is the beginning of a package of programs.
 func Header(pkg string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "// Package %s holds random programs.\npackage %s\n\n", pkg, pkg)
+	fmt.Fprintf(&b, "// Package %s holds random programs.\npackage %s\n\nimport \"unsafe\"\n\nvar _ unsafe.Pointer\n\n", pkg, pkg)
 	b.WriteString("// Mem is the memory that a program works on.\ntype Mem struct {\n")
 	for _, f := range memType.fields {
 		fmt.Fprintf(&b, "\t%s %s\n", f.name, f.t.name)
