@@ -23,7 +23,8 @@ func attest() bool {
 		return false
 	}
 	filters, counted := status(n, "Seccomp_filters") // since Linux 5.9
-	if counted && filters != 1 {                     // with one, the tracer has none: filters are inherited
+	proc.alone = counted && filters == 1
+	if counted && filters != 1 { // with one, the tracer has none: filters are inherited
 		procPath(tracer, "status")
 		n, ok := slurp()
 		if !ok {

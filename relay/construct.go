@@ -28,6 +28,9 @@ func construct(argc, argv, envp uintptr, s *translate.Scratch) {
 		return
 	}
 	stats.begin()
+	if proc.alone {
+		view.AllowOpenat2() // a policy like Android's would kill the process for it
+	}
 	if watchesDirectory() && shareCount() {
 		view.TrackDirectory()
 	}

@@ -25,6 +25,7 @@ type process struct {
 	phdr, phnum uintptr
 	page        uintptr
 	secure      bool
+	alone       bool    // no filter but PRoot's looks at system calls
 	known       uintptr // the granule that was last seen to be readable
 }
 

@@ -15,7 +15,10 @@ import (
 // work without one.
 const believing = `package relay
 
-func attest() bool { return true }
+func attest() bool {
+	proc.alone = true
+	return true
+}
 `
 
 // believer makes a library that runs its relays under the user-mode emulator, where the guest's view is the host's.
