@@ -152,10 +152,43 @@ func (v *View) identify(s *Scratch, dirfd uintptr) Reason {
 		s.stat.Dev != s.dev || s.stat.Ino != s.ino {
 		return Changed
 	}
-	if v.ttl != 0 && s.ino != 0 {
-		v.remember(s, 0, 0, s.dev, s.ino)
-	}
+	v.name(s)
 	return Answered
+}
+
+// adopt remembers the directory that was just opened as fd, in a way that cannot have gone through a link at the
+// end: its parent is the directory reached, and PRoot will give its host path the very guest path that led to it.
+// Nothing is remembered where that is not so.
+func (v *View) adopt(s *Scratch, fd uintptr) {
+	if v.ttl == 0 || s.nameLen == 0 || s.tail != tailNone || s.leafBind != s.bind {
+		return
+	}
+	if nocgo.Failed(nocgo.Raw(nocgo.SysFstat, fd, s.statAddr(), 0, 0, 0, 0)) ||
+		s.stat.Mode&nocgo.ModeType != nocgo.ModeDirectory || s.stat.Nlink == 0 {
+		return
+	}
+	s.dev, s.ino = s.stat.Dev, s.stat.Ino
+	at := s.guestLen
+	if at == 1 {
+		at = 0
+	}
+	n := at + 1 + s.nameLen
+	guest, wanted := s.guestAddr(), s.restAddr()
+	// The name may lie in rest itself, at its end.
+	if n >= textMax || s.name < wanted+n+8 && s.name+s.nameLen > wanted {
+		return
+	}
+	nocgo.Store8(guest+at, '/')
+	nocgo.CopyWords(guest+at+1, s.name, s.nameLen)
+	s.guestLen = n
+	if !v.expand(s, s.bind) || v.enterable(s) != Answered {
+		return
+	}
+	nocgo.CopyWords(wanted, guest, n)
+	if v.directoryText(s) != Answered || s.guestLen != n || !nocgo.EqualWords(guest, wanted, n) {
+		return
+	}
+	v.name(s)
 }
 
 // verify walks the guest path in s.guest, which must lead through directories only, and makes it the directory
@@ -165,7 +198,11 @@ func (v *View) verify(s *Scratch) Reason {
 	if why := v.settle(s); why != Answered {
 		return why
 	}
-	for n := uintptr(2); n <= whole && whole > 1; n++ {
+	known := whole - 1
+	for known > 1 && (nocgo.Load8(guest+known) != '/' || !v.knows(s, guest, known)) {
+		known--
+	}
+	for n := max(known, 1) + 1; n <= whole && whole > 1; n++ {
 		if n < whole && nocgo.Load8(guest+n) != '/' {
 			continue
 		}

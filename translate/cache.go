@@ -98,6 +98,44 @@ func (v *View) take(s *Scratch, e *slot, key, n uintptr, hash, id uint64) bool {
 	return id != 0 || v.expand(s, bind)
 }
 
+// knows says whether the text key of length n is known to be the canonical name of a directory.
+func (v *View) knows(s *Scratch, key, n uintptr) bool {
+	if v.ttl == 0 || n > slotText {
+		return false
+	}
+	hash := nocgo.HashWords(key, n)
+	first := uintptr(hash>>32) & (slotCount - 2)
+	for i := first; i < first+2; i++ {
+		e := &v.slots[i]
+		seq := nocgo.LoadAcquire32(&e.seq)
+		born := e.born
+		if seq&1 != 0 || e.key != hash || e.id != 0 || uintptr(e.keyLen) != n || e.gen != s.gen || e.flags&slotSame == 0 ||
+			nocgo.Counter()-born > v.ttl || !nocgo.EqualWords(uintptr(unsafe.Pointer(&e.text)), key, n) {
+			continue
+		}
+		nocgo.Fence()
+		if nocgo.LoadAcquire32(&e.seq) != seq {
+			continue
+		}
+		if born-s.born > 1<<63 {
+			s.born = born
+		}
+		return true
+	}
+	return false
+}
+
+// name stores the directory reached under its own name and under its identity.
+func (v *View) name(s *Scratch) {
+	if v.ttl == 0 {
+		return
+	}
+	v.remember(s, s.guestAddr(), s.guestLen, nocgo.HashWords(s.guestAddr(), s.guestLen), 0)
+	if s.ino != 0 {
+		v.remember(s, 0, 0, s.dev, s.ino)
+	}
+}
+
 // remember stores that the text key (or, with an id, the identity) leads to the directory reached.
 func (v *View) remember(s *Scratch, key, n uintptr, hash, id uint64) {
 	identical := n == s.guestLen && nocgo.EqualWords(key, s.guestAddr(), n)

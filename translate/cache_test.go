@@ -93,6 +93,55 @@ func TestTrustStack(t *testing.T) {
 	}
 }
 
+// A directory that was opened here is known by its descriptor, and by its name.
+func TestAdopt(t *testing.T) {
+	n := calls(t)
+	dir := tree(t, "root/a/b/c/f", "root/l->a/b", "out/d/f")
+	g := configure(t, dir+"/root", dir+"/out:/m", 1<<30)
+	open := func(at uintptr, path string, flags uintptr) uintptr {
+		t.Helper()
+		r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysOpenat, Arg: [6]uintptr{at, cstring(path), nocgo.ODirectory | nocgo.OCloexec | flags}})
+		if why != Answered || nocgo.Failed(r) {
+			t.Fatal(path, int64(r), why)
+		}
+		t.Cleanup(func() { syscall.Close(int(r)) })
+		return r
+	}
+	stat := func(at uintptr, path, host string, most int) {
+		t.Helper()
+		b := buffer(128)
+		*n = 0
+		r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{at, cstring(path), addr(b), 0}})
+		if r != 0 || why != Answered || nocgo.Load64(addr(b)+8) != inode(t, host) {
+			t.Errorf("%s: %d %v", path, int64(r), why)
+		}
+		if *n > most {
+			t.Errorf("%s: %d raw calls", path, *n)
+		}
+	}
+	for _, modern := range []bool{false, true} {
+		flags := uintptr(nocgo.ONofollow)
+		if modern {
+			g.v.AllowOpenat2()
+			g.v.Forget()
+			flags = 0
+		}
+		a := open(nocgo.AtFdcwd, "/a", flags)
+		stat(a, "b", dir+"/root/a/b", 4)
+		b := open(a, "b", flags)
+		c := open(b, "c", flags)
+		stat(c, "f", dir+"/root/a/b/c/f", 4)
+		stat(nocgo.AtFdcwd, "/a/b/c/f", dir+"/root/a/b/c/f", 3)
+		stat(c, "../../b/c/f", dir+"/root/a/b/c/f", 9)
+		l := open(nocgo.AtFdcwd, "/l/", 0) // through a link: found by its descriptor
+		stat(l, "c", dir+"/root/a/b/c", 9)
+		m := open(nocgo.AtFdcwd, "/m", flags) // a binding is not adopted, what is below it is
+		stat(m, "d", dir+"/out/d", 9)
+		d := open(m, "d", flags)
+		stat(d, "f", dir+"/out/d/f", 4)
+	}
+}
+
 // What is derived from something remembered is as old as that.
 func TestAge(t *testing.T) {
 	now := clock(t)

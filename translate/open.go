@@ -19,6 +19,9 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 	stop := flags&nocgo.ONofollow != 0 || flags&nocgo.OExcl != 0 && flags&nocgo.OCreat != 0
 	if s.tail == tailNone && !stop && flags&^openKnown == 0 && nocgo.LoadAcquire32(&v.how) != 0 {
 		if r, done := v.openNoLinks(s, flags, c.Arg[3]); done {
+			if flags&nocgo.ODirectory != 0 && !nocgo.Failed(r) {
+				v.adopt(s, r)
+			}
 			return r, Answered
 		}
 	}
@@ -30,6 +33,9 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 	v.seal(s)
 	r := nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, c.Arg[3], 0, 0)
 	v.learnt(s, r)
+	if flags&nocgo.ODirectory != 0 && flags&nocgo.ONofollow != 0 && flags&nocgo.OTmpfile == 0 && !nocgo.Failed(r) {
+		v.adopt(s, r)
+	}
 	return v.priority(s, r)
 }
 
