@@ -38,7 +38,7 @@ func (e *checkElim) walk(b *block) {
 			e.nonNil[p] = true
 			added = append(added, p)
 		case opCheck:
-			if e.prove(v.cond, v.args[0], v.args[1], b) {
+			if e.prove(v.cond, v.args[0], v.args[1]) {
 				continue
 			}
 			e.facts = append(e.facts, fact{v.cond, v.args[0], v.args[1]})
@@ -51,9 +51,9 @@ func (e *checkElim) walk(b *block) {
 		b.ctl[0] = c
 		if c.op == opCmp {
 			switch {
-			case e.prove(c.cond, c.args[0], c.args[1], b):
+			case e.prove(c.cond, c.args[0], c.args[1]):
 				b.ctl[0] = e.f.constant(32, 1)
-			case e.prove(c.cond.not(), c.args[0], c.args[1], b):
+			case e.prove(c.cond.not(), c.args[0], c.args[1]):
 				b.ctl[0] = e.f.constant(32, 0)
 			}
 		}

@@ -10,15 +10,20 @@ type fact struct {
 }
 
 type prover struct {
-	f     *fn
-	facts []fact
+	f      *fn
+	facts  []fact
+	effort int // facts that may still be looked at for the current proof
 }
 
-// proofDepth bounds the search for a proof.
-const proofDepth = 6
+// proofDepth and proofEffort bound the search for a proof.
+const (
+	proofDepth  = 6
+	proofEffort = 20000
+)
 
-// prove says whether a cond b is certain at the end of the facts.
-func (p *prover) prove(c cond, a, b *value, at *block) bool {
+// prove says whether the facts make a cond b certain.
+func (p *prover) prove(c cond, a, b *value) bool {
+	p.effort = proofEffort
 	for i := len(p.facts) - 1; i >= 0; i-- {
 		f := p.facts[i]
 		if f.a == a && f.b == b && implies(f.cond, c) || f.a == b && f.b == a && implies(f.cond.swapped(), c) {
@@ -96,6 +101,9 @@ func (p *prover) less(a, b *value, k int64, depth int) bool {
 	}
 	if a.isConst() && a.imm+k <= 0 && p.atLeastZero(b, depth-1) {
 		return true
+	}
+	if p.effort -= len(p.facts) + 1; p.effort < 0 {
+		return false
 	}
 	// Facts a + d <= y, then y + (k-d) <= b.
 	for i := len(p.facts) - 1; i >= 0; i-- {
@@ -262,6 +270,9 @@ func (p *prover) atLeastZero(v *value, depth int) bool {
 		return true
 	}
 	if depth <= 0 {
+		return false
+	}
+	if p.effort -= len(p.facts) + 1; p.effort < 0 {
 		return false
 	}
 	for i := len(p.facts) - 1; i >= 0; i-- {

@@ -26,7 +26,7 @@ func TestTricky(t *testing.T) {
 		"Number": hot.Number, "Switch": hot.Switch,
 		"Generic": hot.Generic, "Embedded": hot.Embedded, "Immediate": hot.Immediate, "Jumps": hot.Jumps,
 		"Irreducible": hot.Irreducible, "Words": hot.Words, "Equal": hot.Equal, "Globals": hot.Globals,
-		"Huge": hot.Huge,
+		"Huge": hot.Huge, "BigFrame": hot.BigFrame, "Pressure": hot.Pressure,
 	}
 	var names []string
 	entries := map[string]string{}

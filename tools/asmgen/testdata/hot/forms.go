@@ -244,3 +244,64 @@ func Huge(n, v int) int {
 	}
 	return s + a[1].d[3]
 }
+
+// BigFrame has variables far from the stack pointer.
+func BigFrame(n uint, a, b, c, d, e, f, g, h uint64) uint64 {
+	var x [5000]uint64
+	var y [3]uint64
+	var z [600]uint32
+	x[n%5000] = a
+	y[n%3] = b
+	z[n%600] = uint32(c)
+	p, q := &x[4999], &y[1]
+	*p += 3
+	*q += 5
+	x[17], x[18], y[0] = d, e, y[0]+f
+	s := touch(&x, n) + touch(&x, n+1)*3
+	return s + x[4999]*5 + y[0]*7 + y[1]*11 + y[2] + uint64(z[(n+1)%600]) + uint64(z[n%600])*13 + x[17]*17 + x[18]*19 + g*h + a*b + c*d + e*f
+}
+
+func touch(x *[5000]uint64, n uint) (s uint64) {
+	for i := n % 4990; i < n%4990+9; i++ {
+		s = s*3 + x[i]
+	}
+	x[n%5000]++
+	return s
+}
+
+// Pressure keeps more values alive across calls than there are registers.
+func Pressure(a [6]uint64, b [6]uint32, c [6]int16, n uint) uint64 {
+	t0, t1, t2, t3, t4, t5 := a[0]*3, a[1]*5, a[2]*7, a[3]*9, a[4]*11, a[5]*13
+	u0, u1, u2, u3, u4, u5 := b[0]*3, b[1]*5, b[2]*7, b[3]*9, b[4]*11, b[5]*13
+	v0, v1, v2, v3, v4, v5 := c[0]*3, c[1]*5, c[2]*7, c[3]*9, c[4]*11, c[5]*13
+	var s uint64
+	for i := uint(0); i < n&15; i++ {
+		s += many(t0, t1, t2, t3, t4, t5, u0, u1, u2, u3, v0, v1, v2, i)
+		t0, t1, t2, t3, t4, t5 = t5, t0, t1, t2, t3, t4
+		u0, u1 = u1, u0
+		v5 ^= v4
+		if i&1 == 0 {
+			v0, v3, u5 = v3, v0, u5+u4
+			s ^= many(s, t1, s, t3, s, t5, u5, u4, u3, u2, v5, v4, v3, i)
+		}
+	}
+	return s + t0 + t1*3 + t2*5 + t3*7 + t4*9 + t5*11 + uint64(u0) + uint64(u1)*3 + uint64(u2)*5 + uint64(u3) + uint64(u4)*9 +
+		uint64(u5) + uint64(v0) + uint64(v1)*3 + uint64(v2) + uint64(v3)*7 + uint64(v4) + uint64(v5)*5
+}
+
+func many(a, b, c, d, e, f uint64, g, h, i, j uint32, k, l, m int16, n uint) uint64 {
+	x := a
+	for y := uint(0); y < n&3; y++ {
+		x = x*31 + b ^ c + d ^ e + f
+		x += uint64(g)*uint64(h) ^ uint64(i+j)
+		if x&1 != 0 {
+			x ^= uint64(k*l - m)
+			continue
+		}
+		x += a<<(y&7) | b>>(y+3) | c<<1 | d>>2 | e<<3 | f>>4
+		if x%7 == 3 {
+			break
+		}
+	}
+	return x + uint64(m) + uint64(j)<<7
+}
