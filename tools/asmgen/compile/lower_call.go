@@ -113,11 +113,11 @@ func (l *lowerer) builtin(name string, args []ssa.Value, t types.Type) lval {
 	case "String":
 		n := l.wideIndex(args[1])
 		l.check(condGE, n, l.constant(64, 0), abortIndex)
-		return lval{sc: []*value{l.scalar(args[0]), n}}
+		return lval{sc: []*value{l.notNilUnless0(l.scalar(args[0]), n), n}}
 	case "Slice":
 		n := l.wideIndex(args[1])
 		l.check(condGE, n, l.constant(64, 0), abortIndex)
-		return lval{sc: []*value{l.scalar(args[0]), n, n}}
+		return lval{sc: []*value{l.notNilUnless0(l.scalar(args[0]), n), n, n}}
 	case "StringData", "SliceData":
 		return one(l.get(args[0]).sc[0])
 	case "Add":
@@ -131,4 +131,10 @@ func (l *lowerer) builtin(name string, args []ssa.Value, t types.Type) lval {
 	}
 	l.unsupported("%s is outside the subset", name)
 	return l.zero(t)
+}
+
+// notNilUnless0 aborts if p is nil and n is not 0: elements of a slice are not checked for nil.
+func (l *lowerer) notNilUnless0(p, n *value) *value {
+	l.nilCheck(l.emit(opSelect, 64, l.cmp(condEQ, n, l.constant(64, 0)), l.constant(64, 1), p))
+	return p
 }

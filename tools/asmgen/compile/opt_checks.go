@@ -32,7 +32,11 @@ func (e *checkElim) walk(b *block) {
 		switch v.op {
 		case opNilCheck:
 			p := v.args[0]
-			if p.nonNil || p.unchecked() || e.nonNil[p] || e.notNil(p) {
+			q := p
+			if p.op == opSelect && p.args[1].isConst() && p.args[1].imm != 0 {
+				q = resolve(p.args[2])
+			}
+			if notNil(p) || e.nonNil[p] || e.nonNil[q] || e.notNil(q) {
 				continue
 			}
 			e.nonNil[p] = true

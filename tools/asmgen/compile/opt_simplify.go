@@ -71,11 +71,19 @@ func (s *simplifier) value(v *value) {
 		}
 		s.seen[k] = append(s.seen[k], v)
 	}
-	if v.op == opNilCheck && (v.args[0].nonNil || v.args[0].unchecked()) || v.op == opCheck && s.holds(v) {
+	if v.op == opNilCheck && notNil(v.args[0]) || v.op == opCheck && s.holds(v) {
 		s.changed = true
 		return
 	}
 	s.out = append(s.out, v)
+}
+
+// notNil says whether p need not be checked for nil.
+func notNil(p *value) bool {
+	if p.op == opSelect && p.args[1].isConst() && p.args[1].imm != 0 {
+		p = resolve(p.args[2]) // a check that is for some lengths only: see notNilUnless0
+	}
+	return p.nonNil || p.unchecked()
 }
 
 // unchecked says whether v is, or is computed from, a pointer that is not to be checked for nil.

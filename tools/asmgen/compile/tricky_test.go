@@ -20,7 +20,7 @@ func TestTricky(t *testing.T) {
 		"ShrinksMore": hot.ShrinksMore, "Strides": hot.Strides, "Backward": hot.Backward, "TwoCounters": hot.TwoCounters,
 		"Nested": hot.Nested, "MinMax": hot.MinMax, "Slices": hot.Slices, "Unsigned": hot.Unsigned, "Branchy": hot.Branchy,
 		"Threads": hot.Threads, "Alias": hot.Alias, "AliasLocal": hot.AliasLocal, "AliasCall": hot.AliasCall, "Signs": hot.Signs,
-		"Zeroed": hot.Zeroed, "Swap": hot.Swap, "Divide": hot.Divide, "Shifts": hot.Shifts, "Fields": hot.Fields,
+		"Zeroed": hot.Zeroed, "Swap": hot.Swap, "Divide": hot.Divide, "Shifts": hot.Shifts, "Fields": hot.Fields, "Views": hot.Views,
 		"Hash": hot.Hash, "Hash31": hot.Hash31, "Copy": hot.Copy, "IndexByte": hot.IndexByte, "AppendAll": hot.AppendAll,
 		"Component": hot.Component, "Backwards": hot.Backwards, "HasPrefix": hot.HasPrefix, "Word": hot.Word,
 		"Number": hot.Number, "Switch": hot.Switch,

@@ -1,6 +1,9 @@
 package hot
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // The functions below look like ones whose checks can go, loads can be shared or branches can be decided, and are not.
 
@@ -374,4 +377,21 @@ func Fields(x uint64, y uint32, z int64) (s uint64) {
 	s += uint64(uint32(int16(z>>60)))*23 + uint64(uint8(z>>57))*29 + uint64(int64(int8(z>>33)))*31 + uint64(z>>3&0x1fff)*37
 	s ^= uint64(uint32(x)>>7&0xff)<<9 ^ uint64(int32(z))<<3 ^ uint64(y)<<33>>40 ^ uint64(z<<20>>50)
 	return s ^ uint64(uint32(x>>16)) ^ uint64(int32(x>>20))*41 ^ uint64(uint32(int32(int8(y)))>>4)
+}
+
+// Views makes slices of pointers that may be nil.
+func Views(p *uint32, q *[4]uint8, n, i int) (s int) {
+	a := unsafe.Slice(p, n&1)
+	s = len(a)
+	if len(a) > 0 {
+		s += int(a[0] & 0xff)
+	}
+	if q != nil || i == 3 {
+		b := unsafe.String((*byte)(unsafe.Pointer(q)), n&3)
+		s += len(b) * 1000
+		if i >= 0 && i < len(b) {
+			s += int(b[i])
+		}
+	}
+	return s
 }
