@@ -101,6 +101,7 @@ func (p *Plan) find(entry uintptr) {
 			continue
 		}
 		if t, ok := m.text(base); ok {
+			p.Library[p.Libraries].Base = base
 			p.Library[p.Libraries].Text = t
 			p.Library[p.Libraries].Kind = kind
 			p.Libraries++

@@ -8,6 +8,7 @@ const (
 
 // Library is a library with sites.
 type Library struct {
+	Base uintptr
 	Text Text
 	Kind Kind
 	// First and Count say which of the plan's sites are its own.
@@ -28,13 +29,16 @@ type Plan struct {
 	// Unreachable is the number of sites for which no stub could be placed.
 	Unreachable int
 
-	areas  [MaxLibraries]area
-	nareas int
-	mem    memory
-	want   Numbers
-	span   scanRange // argument of the hand-laid scanner
-	word   uint32    // what poke writes
-	text   [granule / 4]uint32
+	areas   [MaxLibraries]area
+	nareas  int
+	mem     memory
+	table   symbols
+	window  [maxWindows]Text // parts of a library's text to search
+	windows int
+	want    Numbers
+	span    scanRange // argument of the hand-laid scanner
+	word    uint32    // what poke writes
+	text    [granule / 4]uint32
 }
 
 // Finds says whether there is a site for a number.
@@ -75,8 +79,13 @@ func (p *Plan) Discover(phdr, phnum uintptr, want *Numbers) bool {
 	for i := range p.Libraries {
 		l := &p.Library[i]
 		l.First = p.Count
-		if !p.scan(l.Text.Lo, l.Text.Hi, want) {
-			return false
+		if !p.near(l.Base, l.Text) {
+			p.window[0], p.windows = l.Text, 1
+		}
+		for w := range p.windows {
+			if !p.scan(p.window[w].Lo, p.window[w].Hi, want) {
+				return false
+			}
 		}
 		l.Count = p.Count - l.First
 	}
