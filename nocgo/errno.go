@@ -19,6 +19,8 @@ const (
 	ENAMETOOLONG = 36
 	ENOSYS       = 38
 	ELOOP        = 40
+	ENODATA      = 61
+	EOPNOTSUPP   = 95
 )
 
 // Failed says whether a system call's result is a negated errno (the kernel's MAX_ERRNO is 4095).

@@ -10,6 +10,10 @@ import (
 )
 
 var hostNumbers = map[uintptr]uintptr{
+	SysGetxattr:       unix.SYS_GETXATTR,
+	SysLgetxattr:      unix.SYS_LGETXATTR,
+	SysListxattr:      unix.SYS_LISTXATTR,
+	SysLlistxattr:     unix.SYS_LLISTXATTR,
 	SysGetcwd:         unix.SYS_GETCWD,
 	SysFcntl:          unix.SYS_FCNTL,
 	SysMknodat:        unix.SYS_MKNODAT,

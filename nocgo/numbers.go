@@ -2,6 +2,10 @@ package nocgo
 
 // System call numbers of Linux on arm64 (include/uapi/asm-generic/unistd.h).
 const (
+	SysGetxattr       = 8
+	SysLgetxattr      = 9
+	SysListxattr      = 11
+	SysLlistxattr     = 12
 	SysGetcwd         = 17
 	SysFcntl          = 25
 	SysMknodat        = 33

@@ -19,6 +19,10 @@ func (v *View) Handle(s *Scratch, c *Call) (ret uintptr, why Reason) {
 		return v.statx(s, c)
 	case nocgo.SysReadlinkat:
 		return v.readlink(s, c)
+	case nocgo.SysGetxattr, nocgo.SysListxattr:
+		return v.xattr(s, c, true)
+	case nocgo.SysLgetxattr, nocgo.SysLlistxattr:
+		return v.xattr(s, c, false)
 	}
 	return v.change(s, c)
 }

@@ -55,7 +55,11 @@ func (w *world) random(at int, path string) {
 	opens := []uintptr{0, nocgo.ONofollow, nocgo.ODirectory, nocgo.OCreat | 1, nocgo.OCreat | nocgo.OExcl | 1, nocgo.OPath,
 		nocgo.OPath | nocgo.ONofollow, nocgo.ODirectory | nocgo.ONofollow, nocgo.OCreat | nocgo.ONofollow | 1, nocgo.OTmpfile | nocgo.ODirectory | 1,
 		nocgo.OTmpfile, nocgo.OCreat | nocgo.ODirectory, 1}
-	switch w.r.Intn(7) {
+	switch w.r.Intn(8) {
+	case 7:
+		if at == -100 {
+			w.xattr(path, []uintptr{nocgo.SysGetxattr, nocgo.SysLgetxattr, nocgo.SysListxattr, nocgo.SysLlistxattr}[w.r.Intn(4)])
+		}
 	case 0, 1:
 		w.stat(at, path, flags[w.r.Intn(len(flags))])
 	case 2:

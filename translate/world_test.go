@@ -105,6 +105,9 @@ func (w *world) grow(dir string, depth int) {
 			w.grow(p, depth-1)
 		} else {
 			os.WriteFile(p, []byte(p), 0o644)
+			if w.r.Intn(2) == 0 {
+				syscall.Setxattr(p, "user.test", []byte(p[len(p)-8:]), 0)
+			}
 		}
 	}
 }
@@ -444,6 +447,32 @@ func (w *world) readlink(dir int, path string, size int) int {
 		return -1
 	}
 	return int(r)
+}
+
+// xattr compares the four calls that read extended attributes.
+func (w *world) xattr(path string, nr uintptr) {
+	w.t.Helper()
+	got, want := buffer(64), buffer(64)
+	size := uintptr(w.r.Intn(3) * 16)
+	args := func(path string, b []byte) [6]uintptr {
+		if nr == nocgo.SysListxattr || nr == nocgo.SysLlistxattr {
+			return [6]uintptr{cstring(path), addr(b), size}
+		}
+		return [6]uintptr{cstring(path), cstring("user.test"), addr(b), size}
+	}
+	r, why := w.v.Handle(w.s, &Call{Nr: nr, Arg: args(path, got)})
+	if !w.count(why) {
+		return
+	}
+	host, e, ok := w.both(-100, path, nr == nocgo.SysGetxattr || nr == nocgo.SysListxattr)
+	wr := nocgo.Fail(uintptr(e))
+	if e == 0 {
+		a := args(host, want)
+		wr = nocgo.HostSyscall(nr, a[0], a[1], a[2], a[3], 0, 0)
+	}
+	if !ok || r != wr || string(got) != string(want) {
+		w.fail("xattr call %d (%q) = %d, want %d (agreed %v, host %q)", nr, path, int64(r), int64(wr), ok, host)
+	}
 }
 
 // chdir has the guest change its directory, if it can.
