@@ -71,6 +71,9 @@ func Fetch(ctx context.Context, set Set) ([]File, error) {
 		return nil, err
 	}
 	files, err := s.fetch(ctx, set)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
 	if err != nil {
 		// The index may be older than the archive: its files are then gone. Once more with a new one.
 		if updateErr := s.update(ctx); updateErr != nil {
