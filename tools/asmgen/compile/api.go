@@ -62,6 +62,8 @@ type Function struct {
 	Calls []string
 	// Stack is the deepest stack of the function and everything it calls, in bytes below its caller's sp.
 	Stack int
+
+	nested map[string]bool // the functions called while the frame is there; others are jumped to after it is gone
 }
 
 // Line says that the code from Offset on comes from Pos.

@@ -33,6 +33,7 @@ func (m *module) code(f *fn) (*Function, error) {
 		return nil, err
 	}
 	mf.dropCopies()
+	mf.tailCalls()
 	mf.threadJumps()
 	e := &emitter{m: m, mf: mf, b: asm.New(f.sym), fr: mf.layoutFrame()}
 	e.function()
@@ -41,6 +42,14 @@ func (m *module) code(f *fn) (*Function, error) {
 		return nil, err
 	}
 	out := &Function{Func: fun, Go: f.name, Global: f.entry, FrameSize: int(e.fr.size)}
+	out.nested = map[string]bool{}
+	for _, b := range mf.blocks {
+		for _, i := range b.code {
+			if i.op == mCall {
+				out.nested[i.sym] = true
+			}
+		}
+	}
 	for _, l := range e.lines {
 		l.line.Offset = int(fun.LabelOffset(l.label))
 		out.Lines = append(out.Lines, l.line)
@@ -128,7 +137,8 @@ func (e *emitter) saves(f func(r1, r2 reg, off int64)) {
 	}
 }
 
-func (e *emitter) epilogue() {
+// epilogue leaves the function by ret, or by a jump to another.
+func (e *emitter) epilogue(tail string) {
 	b, fr := e.b, e.fr
 	if fr.size != 0 {
 		b.RememberState()
@@ -144,7 +154,11 @@ func (e *emitter) epilogue() {
 			b.Restore(asm.Reg(r))
 		}
 	}
-	b.Ret()
+	if tail != "" {
+		b.BSym(tail)
+	} else {
+		b.Ret()
+	}
 	if fr.size != 0 {
 		b.RestoreState()
 	}
@@ -385,7 +399,9 @@ func (e *emitter) instr(i *minstr) {
 		}
 		b.Store(int(i.size), s(0), e.address(i, i.src[1:]))
 	case mRet:
-		e.epilogue()
+		e.epilogue("")
+	case mTailCall:
+		e.epilogue(i.sym)
 	case mAbort:
 		b.B(e.abortLabel(i.abort))
 	default:

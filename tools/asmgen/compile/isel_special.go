@@ -91,7 +91,7 @@ func (s *isel) fixed(i *minstr, v *value, order []reg, args []*value) {
 }
 
 func (s *isel) call(i *minstr, v *value) {
-	i.op, i.sym, i.clob = mCall, v.callee.sym, callClobbers|1<<30
+	i.op, i.sym, i.clob, i.imm = mCall, v.callee.sym, callClobbers|1<<30, int64(len(v.args))
 	i.dst = regNone
 	var after []move
 	for k, r := range s.results[v] {

@@ -79,6 +79,7 @@ const (
 	mMrs
 
 	mJump
+	mTailCall
 	mRet
 	mAbort
 )
@@ -86,7 +87,7 @@ const (
 var mopNames = [...]string{"nop", "parcopy", "movi", "sym", "adrp", "got", "slot", "add", "sub", "and", "orr", "eor", "bic", "orn", "eon",
 	"mul", "madd", "msub", "umulh", "sdiv", "udiv", "lsl", "lsr", "asr", "ror", "bfx", "bfiz", "extr", "clz", "rbit", "rev",
 	"cset", "csel", "csinc", "br", "check", "load", "store", "storearg", "loadarg", "spill", "reload", "zeromem", "call", "raw", "plain", "call1",
-	"ldar", "stlr", "cas", "atomicadd", "barrier", "cacheop", "mrs", "jump", "ret", "abort"}
+	"ldar", "stlr", "cas", "atomicadd", "barrier", "cacheop", "mrs", "jump", "tailcall", "ret", "abort"}
 
 // operandKind says what the last operand of an arithmetic instruction or comparison is.
 type operandKind uint8

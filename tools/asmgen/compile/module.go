@@ -143,7 +143,11 @@ func (m *module) generate() (*Program, error) {
 		fun.Stack = fun.FrameSize
 		for _, c := range f.calls {
 			fun.Calls = append(fun.Calls, c.sym)
-			fun.Stack = max(fun.Stack, fun.FrameSize+byFn[c].Stack)
+			below := byFn[c].Stack
+			if fun.nested[c.sym] {
+				below += fun.FrameSize
+			}
+			fun.Stack = max(fun.Stack, below)
 		}
 		p.Functions = append(p.Functions, fun)
 		if f.entry {
