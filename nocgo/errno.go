@@ -6,6 +6,7 @@ const (
 	ENOENT       = 2
 	EINTR        = 4
 	EIO          = 5
+	E2BIG        = 7
 	EBADF        = 9
 	EAGAIN       = 11
 	ENOMEM       = 12

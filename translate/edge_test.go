@@ -244,6 +244,31 @@ func TestDescriptors(t *testing.T) {
 	syscall.Close(pipe[1])
 }
 
+// An open that waits for the other end of a pipe is interrupted once, like any other.
+func TestInterruptedOpen(t *testing.T) {
+	dir := tree(t, "root/d/")
+	syscall.Mkfifo(dir+"/root/d/fifo", 0o600)
+	for _, modern := range []bool{false, true} {
+		g := configure(t, dir+"/root", "", 1000)
+		if modern {
+			g.v.AllowOpenat2()
+		}
+		opens := 0
+		nocgo.HostRaw = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+			if nr == nocgo.SysOpenat || nr == nocgo.SysOpenat2 {
+				opens++
+				return nocgo.Fail(nocgo.EINTR) // what a signal handler without SA_RESTART leads to
+			}
+			return nocgo.HostSyscall(nr, a0, a1, a2, a3, a4, a5)
+		}
+		r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysOpenat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/d/fifo"), 1}})
+		nocgo.HostRaw = nocgo.HostSyscall
+		if r != nocgo.Fail(nocgo.EINTR) || why != Answered || opens != 1 {
+			t.Errorf("openat2 %v: %d %v after %d opens", modern, int64(r), why, opens)
+		}
+	}
+}
+
 // The current directory is asked for once per process, and again after what may change it.
 func TestCurrentDirectory(t *testing.T) {
 	dir := tree(t, "root/d/f", "root/e/f", "root/proc/x")

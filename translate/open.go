@@ -22,7 +22,7 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 			if flags&nocgo.ODirectory != 0 && !nocgo.Failed(r) {
 				v.adopt(s, r)
 			}
-			return r, Answered
+			return v.priority(s, r)
 		}
 	}
 	if s.tail != tailNone || !stop {
@@ -47,8 +47,9 @@ const (
 	openPath = nocgo.OPath | nocgo.ODirectory | nocgo.ONofollow | nocgo.OCloexec
 )
 
-// openNoLinks opens with openat2 and RESOLVE_NO_SYMLINKS, which fails where any component is a link. done is false
-// where it failed, unless because there is nothing: openat would say that as well.
+// openNoLinks opens with openat2 and RESOLVE_NO_SYMLINKS, which fails with ELOOP where any component is a link. done
+// is false where it failed like that, or with an error that openat may not meet. Everything else is openat's answer
+// too, the interruption of an open that waits for the other end of a pipe above all.
 func (v *View) openNoLinks(s *Scratch, flags, mode uintptr) (r uintptr, done bool) {
 	const noSymlinks = 4
 	if flags&nocgo.OPath != 0 {
@@ -62,7 +63,9 @@ func (v *View) openNoLinks(s *Scratch, flags, mode uintptr) (r uintptr, done boo
 	nocgo.Store64(how+8, uint64(mode&0o7777))
 	nocgo.Store64(how+16, noSymlinks)
 	r = nocgo.Raw(nocgo.SysOpenat2, s.fd, s.call, how, 24, 0, 0)
-	if nocgo.Failed(r) && r != nocgo.Fail(nocgo.ENOENT) {
+	switch r {
+	case nocgo.Fail(nocgo.ELOOP), nocgo.Fail(nocgo.EINVAL), nocgo.Fail(nocgo.E2BIG), nocgo.Fail(nocgo.EAGAIN), nocgo.Fail(nocgo.ENOSYS),
+		nocgo.Fail(nocgo.EACCES), nocgo.Fail(nocgo.EPERM): // the last two: see missingOr
 		return 0, false
 	}
 	v.learnt(s, r)
