@@ -1,0 +1,54 @@
+package cases
+
+// Request is what the program in the VM is asked to do.
+type Request struct {
+	Seed     uint64
+	Configs  []string // generated cases, Ops for each
+	Ops      int
+	PerCase  int
+	Kept     []Kept // cases given as they are
+	Shrink   int    // how many differences to make small
+	Seconds  int    // stop beginning new cases after so long
+	ShrinkIn int    // seconds for one difference
+}
+
+// Kept is a case as text.
+type Kept struct {
+	Name, Config, Text string
+}
+
+// Figures are those of one configuration.
+type Figures struct {
+	Ops        int // operations of the scripts
+	Cases      int
+	Mismatches int // cases that differ
+	Unsteady   int // cases where two runs under PRoot alone differ
+	Calls      int // operations that are one call that PRoot could have stopped
+	Answered   int // those of them without a stop, under PRoot with svcrelay
+	Alone      int // those of them without a stop, under PRoot alone
+	Counts     map[string]*Count
+	Stats      map[string]int // of the library, summed
+	Seconds    map[string]float64
+}
+
+// Count is about one operation.
+type Count struct{ Calls, Answered int }
+
+// Mismatch is one difference.
+type Mismatch struct {
+	Config, Name string
+	Kind         string
+	Alone, With  string // how the first difference looks
+	Native       string // the same place without PRoot
+	Case         string // the smallest case that was found, as text
+	Size         int    // its operations
+	Original     int    // those of the case before
+}
+
+// Reply is what comes back.
+type Reply struct {
+	Configs    map[string]*Figures
+	Mismatches []Mismatch
+	Problems   []string // cases that could not be run
+	Done       bool     // nothing was left out for lack of time
+}

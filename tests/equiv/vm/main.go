@@ -1,0 +1,231 @@
+//go:build linux
+
+// Command vm compares, inside the test VM: it generates cases, runs each on fresh copies of one world under PRoot and
+// under PRoot with svcrelay, makes those that differ as small as it can, and writes a report.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"svcrelay/tests/equiv/cases"
+	"svcrelay/tests/equiv/gen"
+)
+
+// Where the request is and the report goes.
+const (
+	requestPath = "/opt/equiv/request.json"
+	replyPath   = "/tmp/equiv.json"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "native" {
+		if err := enterNative(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "native:", err)
+			os.Exit(127)
+		}
+	}
+	if err := serve(); err != nil {
+		fmt.Fprintln(os.Stderr, "equiv:", err)
+		os.Exit(1)
+	}
+}
+
+func serve() error {
+	text, err := os.ReadFile(requestPath)
+	if err != nil {
+		return err
+	}
+	w := worker{reply: cases.Reply{Configs: map[string]*cases.Figures{}, Done: true}, seen: map[string]int{}}
+	if err := json.Unmarshal(text, &w.Request); err != nil {
+		return err
+	}
+	if w.stock, err = readStock(); err != nil {
+		return err
+	}
+	w.end = time.Now().Add(time.Duration(w.Seconds) * time.Second)
+	w.work()
+	out, err := json.Marshal(w.reply)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(replyPath, out, 0o644)
+}
+
+type worker struct {
+	cases.Request
+	stock stock
+	reply cases.Reply
+	seen  map[string]int // differences by configuration, kind and how they look
+	end   time.Time
+}
+
+func (w *worker) work() {
+	for _, k := range w.Kept {
+		c, err := cases.Parse(k.Name, k.Text)
+		if err != nil {
+			w.reply.Problems = append(w.reply.Problems, err.Error())
+			continue
+		}
+		if !w.one(k.Config, c) {
+			return
+		}
+	}
+	// A little of each configuration in turn: when time runs out, all had their share.
+	for n := 0; n*w.PerCase < w.Ops; n++ {
+		for _, config := range w.Configs {
+			c, err := gen.Case(config, w.Seed+uint64(n), w.PerCase)
+			if err != nil {
+				w.reply.Problems = append(w.reply.Problems, err.Error())
+				return
+			}
+			if !w.one(config, c) {
+				return
+			}
+		}
+	}
+}
+
+// both runs a case under PRoot and under PRoot with svcrelay.
+func (s stock) both(c *cases.Case) (a, b *outcome, err error) {
+	if a, err = s.run(c, alone); err != nil {
+		return nil, nil, err
+	}
+	b, err = s.run(c, with)
+	return a, b, err
+}
+
+// one compares one case. It returns false when there is no time for more.
+func (w *worker) one(config string, c *cases.Case) bool {
+	if time.Now().After(w.end) {
+		w.reply.Done = false
+		return false
+	}
+	f := w.figures(config)
+	begin := time.Now()
+	a, err := w.stock.run(c, alone)
+	f.Seconds["alone"] += time.Since(begin).Seconds()
+	begin = time.Now()
+	var b *outcome
+	if err == nil {
+		b, err = w.stock.run(c, with)
+	}
+	f.Seconds["with"] += time.Since(begin).Seconds()
+	if err != nil {
+		w.reply.Problems = append(w.reply.Problems, c.Name+": "+err.Error())
+		return len(w.reply.Problems) < 10
+	}
+	f.add(c, a, b)
+	if len(a.log) < 2 || !strings.HasPrefix(a.log[len(a.log)-1], "end") {
+		w.reply.Problems = append(w.reply.Problems, fmt.Sprintf("%s: under PRoot alone it did not reach its end: %s, %q, last %q", c.Name, a.status, a.errs, line(a.log, len(a.log)-1)))
+	}
+	d := compare(a, b)
+	if d.Kind == "" {
+		return true
+	}
+	begin = time.Now()
+	defer func() { f.Seconds["looking into differences"] += time.Since(begin).Seconds() }()
+	if again, err := w.stock.run(c, alone); err != nil || compare(a, again).Kind != "" {
+		f.Unsteady++
+		if again != nil {
+			d := compare(a, again)
+			w.reply.Problems = append(w.reply.Problems, fmt.Sprintf("%s: two runs under PRoot alone differ: %s: %q", c.Name, d.Kind, d.Text))
+		}
+		return true
+	}
+	f.Mismatches++
+	w.differs(config, c, d)
+	return true
+}
+
+// differs reports a difference, the first few of a kind made small.
+func (w *worker) differs(config string, c *cases.Case, d difference) {
+	m := cases.Mismatch{Config: config, Name: c.Name, Kind: d.Kind, Alone: d.Text[0], With: d.Text[1], Original: len(c.Script)}
+	look := config + " " + d.Kind + " " + result(d.Text[0]) + result(d.Text[1])
+	w.seen[look]++
+	if len(w.reply.Mismatches) < w.Shrink && w.seen[look] <= 2 {
+		until := time.Now().Add(time.Duration(w.ShrinkIn) * time.Second)
+		if until.After(w.end) {
+			until = w.end
+		}
+		small := w.stock.shrink(c, d, until)
+		if a, b, err := w.stock.both(small); err == nil {
+			if now := compare(a, b); now.Kind != "" {
+				m.Alone, m.With = now.Text[0], now.Text[1]
+				if n, err := w.stock.run(small, native); err == nil && now.At >= 0 {
+					m.Native = nativeLine(n, now.At)
+				}
+			}
+		}
+		m.Case, m.Size = small.Format(), len(small.Script)
+	} else if w.seen[look] > 2 {
+		return
+	}
+	w.reply.Mismatches = append(w.reply.Mismatches, m)
+}
+
+// result is what follows the operation in a line of the log, cut short.
+func result(l string) string {
+	if _, r, ok := strings.Cut(l, " = "); ok {
+		l = r
+	}
+	return l[:min(len(l), 12)]
+}
+
+func nativeLine(o *outcome, at int) string {
+	for _, l := range o.log {
+		if strings.HasPrefix(l, fmt.Sprint(at)+" ") {
+			return l
+		}
+	}
+	return ""
+}
+
+type figures struct{ *cases.Figures }
+
+func (w *worker) figures(config string) figures {
+	f := w.reply.Configs[config]
+	if f == nil {
+		f = &cases.Figures{Counts: map[string]*cases.Count{}, Stats: map[string]int{}, Seconds: map[string]float64{}}
+		w.reply.Configs[config] = f
+	}
+	return figures{f}
+}
+
+// untraced are operations whose calls PRoot never stops.
+var untraced = map[string]bool{"umask": true, "socket": true, "listen": true, "fcntl": true, "dup": true, "read": true, "write": true,
+	"lseek": true, "inotify_init1": true, "ftruncate": true, "fchmod": true, "fchown": true, "futimens": true, "fstatfs": true,
+	"getgroups": true, "sys_fchmod": true, "sys_fchown": true, "sys_fstatfs": true, "fgetxattr": true,
+	"sys_setresuid": true, "sys_setresgid": true, "sys_setfsuid": true, "sys_setfsgid": true,
+	"getuid": true, "geteuid": true, "getgid": true, "getegid": true, "getresuid": true, "getresgid": true,
+	"sys_getuid": true, "sys_geteuid": true, "sys_getgid": true, "sys_getegid": true, "sys_getresuid": true, "sys_getresgid": true}
+
+func (f figures) add(c *cases.Case, a, b *outcome) {
+	f.Ops += len(c.Script)
+	f.Cases++
+	for name, n := range b.took {
+		f.Seconds["with: "+name] += n
+	}
+	f.Seconds["with: script"] += float64(b.counts["milliseconds"][0]) / 1000
+	f.Seconds["alone: script"] += float64(a.counts["milliseconds"][0]) / 1000
+	delete(b.counts, "milliseconds")
+	for name, n := range b.counts {
+		if untraced[name] {
+			continue
+		}
+		if f.Counts[name] == nil {
+			f.Counts[name] = &cases.Count{}
+		}
+		f.Counts[name].Calls += n[0]
+		f.Counts[name].Answered += n[1]
+		f.Calls += n[0]
+		f.Answered += n[1]
+		f.Alone += a.counts[name][1]
+	}
+	for name, n := range b.stats {
+		f.Stats[name] += n
+	}
+}

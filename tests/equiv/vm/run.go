@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"svcrelay/tests/equiv/cases"
+)
+
+// way is how a case is run.
+type way int
+
+const (
+	alone  way = iota // under PRoot
+	with              // under PRoot, with svcrelay
+	native            // without PRoot: its bindings are mounts
+)
+
+// outcome is what one run of a case left.
+type outcome struct {
+	log    []string
+	tree   []string
+	errs   []string // standard error
+	status string
+	stats  map[string]int // figures of the library's statistics, summed over processes
+	counts map[string][2]int
+	took   map[string]float64
+}
+
+const (
+	library  = "/usr/lib/libsvcrelay.so"
+	runLimit = 90 * time.Second
+)
+
+// run runs a case once in a fresh world.
+func (s stock) run(c *cases.Case, w way) (*outcome, error) {
+	preload := ""
+	if w == with {
+		preload = library + "\n"
+	}
+	began := time.Now()
+	dev, err := s.build(c, preload)
+	built := time.Now()
+	if err != nil {
+		return nil, err
+	}
+	defer unmount(c)
+	// Process ids become texts of links: they should be of one length.
+	os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte("20000"), 0)
+
+	if err := os.WriteFile("/tmp/equiv.script", []byte(strings.Join(c.Script, "\n")+"\n"), 0o644); err != nil {
+		return nil, err
+	}
+	in, err := os.Open("/tmp/equiv.script")
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	os.Remove("/tmp/equiv.log")
+	log, err := os.OpenFile("/tmp/equiv.log", os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	errs, err := os.Create("/tmp/equiv.stderr")
+	if err != nil {
+		return nil, err
+	}
+	defer errs.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), runLimit)
+	defer cancel()
+	cmd := s.command(ctx, c, w, fmt.Sprintf("%#x", dev))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, log, errs
+	cmd.Dir = "/"
+	cmd.Cancel = func() error { return unix.Kill(-1, unix.SIGKILL) }
+	start := time.Now().Unix()
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return nil, fmt.Errorf("%s: %w", cmd.Path, err)
+	}
+	o := &outcome{status: cmd.ProcessState.String(), stats: map[string]int{}, counts: map[string][2]int{}}
+	if ctx.Err() != nil {
+		o.status = "killed after " + runLimit.String()
+	}
+	o.took = map[string]float64{"build": built.Sub(began).Seconds(), "run": time.Since(built).Seconds()}
+	defer func(ran time.Time) { o.took["read"] = time.Since(ran).Seconds() }(time.Now())
+	text, err := os.ReadFile("/tmp/equiv.log")
+	if err != nil {
+		return nil, err
+	}
+	if end := bytes.IndexByte(text, 0); end >= 0 {
+		text = text[:end]
+	}
+	for _, l := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+		if !o.count(l) {
+			o.log = append(o.log, l)
+		}
+	}
+	said, err := os.ReadFile("/tmp/equiv.stderr")
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range strings.Split(strings.TrimSpace(string(said)), "\n") {
+		if !o.figures(l) && l != "" {
+			o.errs = append(o.errs, l)
+		}
+	}
+	o.tree = snapshot(start)
+	o.tree = slices.DeleteFunc(o.tree, func(l string) bool { return strings.HasPrefix(l, strconv.Quote(cases.Root+"/etc/ld.so.preload")) })
+	return o, nil
+}
+
+func (s stock) command(ctx context.Context, c *cases.Case, w way, dev string) *exec.Cmd {
+	env := append([]string{"PATH=/usr/bin:/bin", "HOME=/", "LANG=C"}, c.Env...)
+	id := &syscall.Credential{Uid: uint32(c.UID), Gid: uint32(c.UID)}
+	if w == native {
+		cmd := exec.CommandContext(ctx, "/proc/self/exe", append([]string{"native", strconv.Itoa(c.UID), dev}, c.Options...)...)
+		cmd.Env = env
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNS}
+		return cmd
+	}
+	args := append([]string{"/usr/bin/proot", "-r", cases.Root, "-b", "/proc", "-b", cases.Dev + ":/dev"}, c.Options...)
+	args = append(args, cases.Program, dev)
+	if w == with {
+		args = append([]string{"/opt/equiv/svcrelay", "run", "--"}, args...)
+		env = append(env, "PROOT_FP_STATS=1")
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: id}
+	return cmd
+}
+
+// enterNative becomes the executor without PRoot: the bindings become mounts.
+func enterNative(args []string) error {
+	uid, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	bind := func(from, to string) {
+		st, err := os.Stat(from)
+		if err != nil {
+			return
+		}
+		to = cases.Root + to
+		if st.IsDir() {
+			os.MkdirAll(to, 0o755)
+		} else if _, err := os.Stat(to); err != nil {
+			write(to, nil)
+		}
+		if err := unix.Mount(from, to, "", unix.MS_BIND, ""); err != nil {
+			fmt.Fprintf(os.Stderr, "mount %s at %s: %v\n", from, to, err)
+		}
+	}
+	if err := unix.Mount("proc", cases.Root+"/proc", "proc", 0, ""); err != nil {
+		return err
+	}
+	bind(cases.Dev, "/dev")
+	dir := "/"
+	for i := 2; i < len(args)-1; i++ {
+		switch args[i] {
+		case "-b":
+			from, to, ok := strings.Cut(args[i+1], ":")
+			if !ok {
+				to = from
+			}
+			bind(from, to)
+		case "-w":
+			dir = args[i+1]
+		}
+	}
+	if err := unix.Chroot(cases.Root); err != nil {
+		return err
+	}
+	if err := unix.Chdir(dir); err != nil {
+		return err
+	}
+	if err := errors.Join(unix.Setgroups(nil), unix.Setresgid(uid, uid, uid), unix.Setresuid(uid, uid, uid)); err != nil {
+		return err
+	}
+	return unix.Exec(cases.Program, []string{cases.Program, args[1]}, os.Environ())
+}
+
+// count takes a line of the log that is no result: how often an operation was done, and how often without a stop.
+func (o *outcome) count(l string) bool {
+	var name string
+	var calls, without int
+	if !strings.HasPrefix(l, "count ") {
+		return false
+	}
+	if n, _ := fmt.Sscanf(l, "count %s %d %d", &name, &calls, &without); n == 3 {
+		o.counts[name] = [2]int{calls, without}
+	}
+	return true
+}
+
+// figures takes a line of statistics of the library.
+func (o *outcome) figures(l string) bool {
+	if !strings.HasPrefix(l, "svcrelay: pid=") {
+		return false
+	}
+	for _, w := range strings.Split(l, " ") {
+		if name, value, ok := strings.Cut(w, "="); ok {
+			if v, err := strconv.Atoi(value); err == nil {
+				o.stats[name] += v
+			}
+		}
+	}
+	o.stats["processes"]++
+	return true
+}
