@@ -19,4 +19,15 @@
 // links).
 //
 // The result of walking the directory part of a path is remembered (cache.go) for the configured lifetime.
+//
+// # What is not noticed
+//
+// Within the lifetime, what other processes change on the way to a remembered directory: its path goes to the kernel
+// as it was, and a directory that was replaced by a link is left through that link, on the host, except by an open
+// that uses openat2. With lifetime 0 the same can happen between the walk and the call, to PRoot as well.
+//
+// A chdir or a rename whose svc instruction is not one of the patched sites.
+//
+// A directory that the host shows at two paths, both in view, if a binding lies below one of them: it is remembered by
+// device and inode, under the name by which it was seen first.
 package translate
