@@ -19,6 +19,7 @@ program instead of stopping it for PRoot. PRoot itself stays as it is.
 Usage:
   svcrelay install [options] ROOTFS        put the library into a rootfs (once)
   svcrelay run [options] [--] proot ARGS   run PRoot, with ARGS as you give them to PRoot
+  svcrelay scan [options] FILE...          say what is redirected in a C library, and what not
   svcrelay version                         say which version this is
   svcrelay help [COMMAND]                  this text, or that of a command
 
@@ -58,6 +59,8 @@ func command(args []string, out, errs io.Writer) int {
 		return run(args, out, errs)
 	case "install":
 		err = install(args, out, errs)
+	case "scan":
+		err = scanLibraries(args, out, errs)
 	case "version", "--version":
 		err = printVersion(args, out)
 	case launch.CreateCommand:

@@ -1,0 +1,12 @@
+//go:build !freestanding
+
+package relay
+
+import "svcrelay/patcher"
+
+// Wanted are the calls whose sites the constructor patches.
+func Wanted() *patcher.Numbers {
+	var n patcher.Numbers
+	chooseSites(&n)
+	return &n
+}
