@@ -2,6 +2,7 @@ package compile
 
 import (
 	"errors"
+	"math/bits"
 	"sort"
 )
 
@@ -13,11 +14,13 @@ import (
 const (
 	callerRegs uint32 = 1<<16 - 1
 	calleeRegs uint32 = 0x1ff << 19
-	allRegs           = callerRegs | calleeRegs
-	numColors         = 25
 )
 
+// allRegs are the registers in use. Tests make them few.
+var allRegs = callerRegs | calleeRegs
+
 type allocator struct {
+	k      int // number of colours
 	m      *mfn
 	n      reg
 	adj    [][]reg
@@ -41,7 +44,7 @@ func (m *mfn) allocate() error {
 	m.temp = map[reg]bool{}
 	for range 60 {
 		m.findRemat()
-		a := &allocator{m: m, n: m.nregs}
+		a := &allocator{k: bits.OnesCount32(allRegs), m: m, n: m.nregs}
 		spilled := a.round()
 		if len(spilled) == 0 {
 			return nil
@@ -337,14 +340,14 @@ func (a *allocator) coalesce() {
 // george: every neighbour of y already conflicts with the machine register x or is easy to colour.
 func (a *allocator) george(x, y reg) bool {
 	for _, t := range a.adj[y] {
-		if a.find(t) == t && a.degree[t] >= numColors && !a.interferes(x, t) {
+		if a.find(t) == t && a.degree[t] >= a.k && !a.interferes(x, t) {
 			return false
 		}
 	}
 	return true
 }
 
-// briggs: the merged register has fewer than numColors neighbours that are hard to colour.
+// briggs: the merged register has fewer than k neighbours that are hard to colour.
 func (a *allocator) briggs(x, y reg) bool {
 	n := 0
 	for p := a.phys[x] | a.phys[y]; p != 0; p &= p - 1 {
@@ -360,7 +363,7 @@ func (a *allocator) briggs(x, y reg) bool {
 			n++
 		}
 	}
-	return n < numColors
+	return n < a.k
 }
 
 func (a *allocator) hard(t, x, y reg) bool {
@@ -368,7 +371,7 @@ func (a *allocator) hard(t, x, y reg) bool {
 	if a.interferes(t, x) && a.interferes(t, y) {
 		d--
 	}
-	return d >= numColors
+	return d >= a.k
 }
 
 // merge replaces y by x.
@@ -410,7 +413,7 @@ func (a *allocator) simplify() []reg {
 	deg := append([]int(nil), a.degree...)
 	var stack, easy []reg
 	for _, r := range nodes {
-		if deg[r] < numColors {
+		if deg[r] < a.k {
 			easy = append(easy, r)
 		}
 	}
@@ -424,7 +427,7 @@ func (a *allocator) simplify() []reg {
 				continue // a merged register: the one it was merged into is in the list too
 			}
 			deg[t]--
-			if deg[t] == numColors-1 {
+			if deg[t] == a.k-1 {
 				easy = append(easy, t)
 			}
 		}
@@ -519,9 +522,9 @@ func (a *allocator) choose(r reg, free, usedCallee uint32, color []reg) reg {
 			return c
 		}
 	}
-	for _, set := range []uint32{callerRegs, usedCallee, calleeRegs} {
+	for i, set := range []uint32{callerRegs, usedCallee, calleeRegs} {
 		if s := free & set; s != 0 {
-			if set == callerRegs {
+			if i == 0 {
 				// High numbers first: low ones carry arguments and results.
 				return reg(31 - leading32(s))
 			}

@@ -12,7 +12,20 @@ import (
 )
 
 // TestTricky runs code that invites wrong optimisations natively and compiled.
-func TestTricky(t *testing.T) {
+func TestTricky(t *testing.T) { compareHot(t, 300) }
+
+// TestFewRegisters does so with so few registers that nearly everything is spilled.
+func TestFewRegisters(t *testing.T) {
+	for _, mask := range []uint32{1<<0 | 1<<1 | 1<<2 | 1<<9 | 1<<19, 0xf | 3<<19, 1<<3 | 1<<8 | 1<<12 | 1<<15 | 0xf<<20} {
+		func() {
+			defer compile.RestrictRegisters(mask)()
+			compareHot(t, 60)
+		}()
+	}
+}
+
+func compareHot(t *testing.T, each int) {
+	t.Helper()
 	const pkg = "svcrelay/tools/asmgen/testdata/hot"
 	fns := map[string]any{
 		"WrapUp": hot.WrapUp, "WrapUpMax": hot.WrapUpMax, "WrapDown": hot.WrapDown, "Wrap32": hot.Wrap32, "Wrap32s": hot.Wrap32s,
@@ -45,7 +58,7 @@ func TestTricky(t *testing.T) {
 		h := fnv.New64a()
 		h.Write([]byte(n))
 		rng := rand.New(rand.NewSource(int64(h.Sum64())))
-		for range 300 {
+		for range each {
 			c := harness.NewCase(n, fns[n], rng)
 			cases = append(cases, c)
 			calls = append(calls, c.Call)
