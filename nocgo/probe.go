@@ -30,35 +30,34 @@ func CString(dst []byte, addr uintptr) uintptr { return cString(dst, addr, true)
 // ReadCString is CString for a string that the kernel has just read from addr, up to its NUL: nothing is probed.
 func ReadCString(dst []byte, addr uintptr) uintptr { return cString(dst, addr, false) }
 
+// cString reads aligned words only: they stay within a granule of memory tags (16 bytes), so that what lies behind the
+// string, with another tag, is not touched.
 func cString(dst []byte, addr uintptr, probe bool) uintptr {
 	out := uintptr(unsafe.Pointer(unsafe.SliceData(dst)))
 	max := uintptr(len(dst))
 	n := uintptr(0)
 	for n < max {
 		a := addr + n
-		// A probe reads 8 bytes: step back from the granule's end so as not to ask about the next one.
-		left := probeGranule - a&(probeGranule-1)
-		p := a
-		if left < 8 {
-			p = a - (8 - left)
-		}
-		if probe && !Readable(p) {
+		if probe && !Readable(a&^7) {
 			return Fail(EFAULT)
 		}
 		end := max
-		if left < max-n {
+		if left := probeGranule - a&(probeGranule-1); left < max-n {
 			end = n + left
+		}
+		if k := a & 7; k != 0 && n+8 <= max { // the bytes of the first word that belong to the string, then ones
+			w := Load64(a-k)>>(8*k) | ^uint64(0)<<(64-8*k)
+			Store64(out+n, w)
+			if (w-zeroLow)&^w&zeroHigh != 0 {
+				return n + firstZero(w)
+			}
+			n += 8 - k
 		}
 		for n+8 <= end {
 			w := Load64(addr + n)
 			Store64(out+n, w)
-			// The lowest set bit marks the first zero byte (a borrow can only disturb the bytes above it).
 			if (w-zeroLow)&^w&zeroHigh != 0 {
-				for w&0xff != 0 {
-					w >>= 8
-					n++
-				}
-				return n
+				return n + firstZero(w)
 			}
 			n += 8
 		}
@@ -72,6 +71,16 @@ func cString(dst []byte, addr uintptr, probe bool) uintptr {
 		}
 	}
 	return Fail(ENAMETOOLONG)
+}
+
+// firstZero gives the place of the first zero byte of a word that has one.
+func firstZero(w uint64) uintptr {
+	n := uintptr(0)
+	for w&0xff != 0 {
+		w >>= 8
+		n++
+	}
+	return n
 }
 
 // Masks for finding a zero byte in a word.
