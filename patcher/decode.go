@@ -73,6 +73,33 @@ func Dispatches(addr, lo uintptr) bool {
 	return false
 }
 
+// cancelWindow is how many instructions before its svc that function begins.
+const cancelWindow = 40
+
+// Cancels says whether the svc at addr is that of glibc's __internal_syscall_cancel (2.41 and later), through which
+// open and all other calls go at which a thread can be cancelled. It is reached only while there is a single thread or
+// cancellation is off, so that where it makes the call means nothing; __syscall_cancel_arch makes it otherwise. The
+// number is the seventh parameter, and the svc the target of the branches that ask about threads, or alone in its
+// block.
+func Cancels(addr, lo uintptr) bool {
+	const fromSeventh, ret = 0xaa0603e8, 0xd65f03c0 // mov x8, x6
+	reached := false
+	for n := uintptr(1); n <= cancelWindow && addr >= lo+4*n; n++ {
+		w := nocgo.Load32(addr - 4*n)
+		switch {
+		case w == fromSeventh:
+			return reached || n == 1 && nocgo.Load32(addr+4) == ret
+		case w == ret || w == SVC:
+			return false
+		case w&0x7f000000 == 0x35000000: // cbnz
+			reached = reached || w>>5&0x7ffff == uint32(n)
+		case w&0x7f000000 == 0x37000000: // tbnz
+			reached = reached || w>>5&0x3fff == uint32(n)
+		}
+	}
+	return false
+}
+
 // leaves says whether control never passes from w to the instruction after it: B, BR, RET, ERET, BRK, UDF.
 func leaves(w uint32) bool {
 	return w&0xfc000000 == 0x14000000 || w&0xfe000000 == 0xd6000000 && !isCall(w) ||

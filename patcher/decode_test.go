@@ -69,6 +69,28 @@ func TestDispatches(t *testing.T) {
 	}
 }
 
+func TestCancels(t *testing.T) {
+	const svc, ret = SVC, 0xd65f03c0
+	for _, c := range []struct {
+		name  string
+		words []uint32
+		at    int
+		want  bool
+	}{
+		{"2.43", []uint32{0xd65f03c0, 0xaa0603e8, svc, ret}, 2, true},
+		{"2.41", []uint32{0xaa0603e8, 0x910003fd, 0x35000080, 0x37000066, 0x94000010, 0x94000011, svc, ret}, 6, true},
+		{"branches elsewhere", []uint32{0xaa0603e8, 0x35000060, 0x94000010, 0x94000011, 0xd503201f, svc, ret}, 5, false},
+		{"__syscall_cancel_arch", []uint32{0x37180140, 0xaa0103e8, 0xaa0203e0, svc, ret}, 3, false},
+		{"another function", []uint32{0xaa0603e8, ret, 0x94000010, svc, ret}, 3, false},
+		{"goes on", []uint32{0xaa0603e8, svc, 0xd503201f}, 1, false},
+	} {
+		a := addrOf(c.words)
+		if got := Cancels(a+uintptr(c.at)*4, a); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
 // TestConstant compares constant and copied with an independent decoder on random moves.
 func TestConstant(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))

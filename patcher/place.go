@@ -71,8 +71,8 @@ func (p *Plan) place(first, n int, entry, stack, page uintptr) bool {
 func (p *Plan) stubs(first, n int) int {
 	count := 0
 	for i := first; i < first+n; i++ {
-		if p.Sites[i].Nr == AnyNumber {
-			count += p.want.Len()
+		if set := p.numbersOf(&p.Sites[i]); set != nil {
+			count += set.Len()
 		} else {
 			count++
 		}
@@ -80,19 +80,31 @@ func (p *Plan) stubs(first, n int) int {
 	return count
 }
 
+// numbersOf gives the numbers of a site that has several, and nil for any other.
+func (p *Plan) numbersOf(s *Site) *Numbers {
+	switch s.Nr {
+	case AnyNumber:
+		return &p.want
+	case AnyCancellable:
+		return &p.cancellable
+	}
+	return nil
+}
+
 // fill writes the stubs of one site from at on and returns where they end, or 0 if a branch does not reach. For a site
 // that makes any call the larger numbers come first: what is called this way is mostly younger than its library.
 func (p *Plan) fill(area, at uintptr, s *Site) uintptr {
-	if s.Nr != AnyNumber {
+	set := p.numbersOf(s)
+	if set == nil {
 		if !fillStub(area, at, s.Addr, s.Nr, 0) {
 			return 0
 		}
 		return at + stubSize
 	}
-	left := p.want.Len()
+	left := set.Len()
 	for nr := uint32(MaxNumber); nr > 0; {
 		nr--
-		if !p.want.Has(uintptr(nr)) {
+		if !set.Has(uintptr(nr)) {
 			continue
 		}
 		left--

@@ -1,5 +1,7 @@
 package patcher
 
+import "svcrelay/nocgo"
+
 // Capacities of a Plan.
 const (
 	MaxSites     = 1024
@@ -29,16 +31,17 @@ type Plan struct {
 	// Unreachable is the number of sites for which no stub could be placed.
 	Unreachable int
 
-	areas   [MaxLibraries]area
-	nareas  int
-	mem     memory
-	table   symbols
-	window  [maxWindows]Text // parts of a library's text to search
-	windows int
-	want    Numbers
-	span    scanRange // argument of the hand-laid scanner
-	word    uint32    // what poke writes
-	text    [granule / 4]uint32
+	areas       [MaxLibraries]area
+	nareas      int
+	mem         memory
+	table       symbols
+	window      [maxWindows]Text // parts of a library's text to search
+	windows     int
+	want        Numbers
+	cancellable Numbers   // those of want at which a thread can be cancelled
+	span        scanRange // argument of the hand-laid scanner
+	word        uint32    // what poke writes
+	text        [granule / 4]uint32
 }
 
 // Finds says whether there is a site for a number.
@@ -75,6 +78,12 @@ type area struct{ base, size, used uintptr }
 // sites whose number is wanted. It is false where there is nothing to patch or something is not as it should be.
 func (p *Plan) Discover(phdr, phnum uintptr, want *Numbers) bool {
 	p.want = *want
+	p.cancellable = Numbers{}
+	for _, nr := range [...]uintptr{nocgo.SysOpenat, nocgo.SysWait4, nocgo.SysWaitid} {
+		if want.Has(nr) {
+			p.cancellable.Add(nr)
+		}
+	}
 	p.find(p.mem.linkMap(phdr, phnum))
 	for i := range p.Libraries {
 		l := &p.Library[i]

@@ -22,6 +22,10 @@ type Site struct {
 // after the other.
 const AnyNumber = ^uint32(0)
 
+// AnyCancellable stands for the number of the site that makes all cancellable calls. It has a stub for each of these
+// that is wanted.
+const AnyCancellable = AnyNumber - 1
+
 // scanRange is what the hand-laid scanner is given.
 type scanRange struct{ from, to uintptr }
 
@@ -58,6 +62,8 @@ func (p *Plan) scan(lo, hi uintptr, want *Numbers) bool {
 		if !ok && Dispatches(at, lo) {
 			nr = uintptr(AnyNumber)
 			p.Dispatchers++
+		} else if !ok && at+4 < hi && Cancels(at, lo) {
+			nr = uintptr(AnyCancellable)
 		} else if !ok || !want.Has(nr) {
 			continue
 		}

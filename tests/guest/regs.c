@@ -100,6 +100,8 @@ static unsigned number_before(uint32_t *p, uint32_t *lo)
 
 /* The site of syscall(): the moves of its parameters end right before it. */
 #define ANY 0xffffu
+/* The site of glibc's cancellable calls: open and what waits. It is only found where it is relayed. */
+#define CANCELLABLE 0xfffeu
 
 static int dispatches(uint32_t *p) { return p[-1] == 0xaa0703e6 && p[-2] == 0xaa0603e5; }
 
@@ -112,6 +114,8 @@ static int is_relayed(uint32_t *p, unsigned nr)
 	uintptr_t to = (uintptr_t)p + ((int64_t)((uint64_t)*p << 38) >> 36);
 	if ((*p & 0xfc000000) != 0x14000000 || pread(memfd, &first, 4, to) != 4)
 		return 0;
+	if (nr == CANCELLABLE)
+		return first == (0xd1000108 | 260 << 10);
 	return nr == ANY ? (first & 0xffc003ff) == 0xd1000108 : first == (0xd1000108 | nr << 10);
 }
 
@@ -132,8 +136,12 @@ static void find_sites(void)
 			if (*p != 0xd4000001 && (*p & 0xfc000000) != 0x14000000)
 				continue;
 			nr = p - 2 >= (uint32_t *)lo && dispatches(p) ? ANY : number_before(p, (uint32_t *)lo);
-			if (nr != ANY && !known(nr))
-				continue;
+			if (nr != ANY && !known(nr)) {
+				uintptr_t to = (uintptr_t)p + ((int64_t)((uint64_t)*p << 38) >> 36);
+				if (*p == 0xd4000001 || nr == 260 || (to >= lo && to < hi))
+					continue;
+				nr = CANCELLABLE;
+			}
 			if (*p != 0xd4000001) {
 				if (!is_relayed(p, nr))
 					continue;
@@ -211,11 +219,11 @@ static void set(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 
 static int try(struct site *s)
 {
-	static const unsigned numbers[] = {79, 56, 48, 78, 291};
-	if (s->nr == ANY) {
+	static const unsigned numbers[] = {56, 79, 48, 78, 291};
+	if (s->nr == ANY || s->nr == CANCELLABLE) {
 		struct site one = *s;
 		int bad = 0;
-		for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		for (unsigned i = 0; i < (s->nr == ANY ? sizeof numbers / sizeof *numbers : 1); i++) {
 			one.nr = numbers[i];
 			bad += try(&one);
 		}
