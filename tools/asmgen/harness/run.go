@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"svcrelay/tools/asmgen/asm"
 	"svcrelay/tools/asmgen/compile"
 	"svcrelay/tools/asmgen/obj"
 )
@@ -51,9 +52,13 @@ type Result struct {
 // Bases are the load addresses at which tests run programs.
 var Bases = []uint64{0x400000, 0x5555550000, 0x7fff00000}
 
-// Run makes the calls in one process with the program loaded at base.
-func Run(p *compile.Program, base uint64, calls []Call) ([]Result, error) {
+// Run makes the calls in one process with the program, and functions that it
+// may refer to, loaded at base.
+func Run(p *compile.Program, base uint64, calls []Call, extra ...asm.Func) ([]Result, error) {
 	o := obj.New()
+	for _, f := range extra {
+		o.AddFunc(f, "", obj.Global)
+	}
 	o.AddProgram(p, obj.Global)
 	stacks := map[string]int{}
 	for _, e := range p.Entries {
