@@ -306,6 +306,51 @@ func newScratchLocked() *Scratch {
 	return newScratch()
 }
 
+// While one thread swaps a link and sees each of its swaps at once, another always finds one of the two targets.
+func TestSwap(t *testing.T) {
+	for _, ttl := range []uint64{0, 1 << 30} {
+		dir := tree(t, "root/one/f", "root/two/f", "root/d->one")
+		g := configure(t, dir+"/root", "", ttl)
+		to := [2]string{"one", "two"}
+		inodes := [2]uint64{inode(t, dir+"/root/one/f"), inode(t, dir+"/root/two/f")}
+		turn := 0
+		nocgo.HostPlain = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+			if os.Symlink(to[turn], dir+"/root/new") != nil || os.Rename(dir+"/root/new", dir+"/root/d") != nil {
+				return nocgo.Fail(nocgo.EIO)
+			}
+			return 0
+		}
+		stat := Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/d/f"), addr(buffer(128)), 0}}
+		mine := Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{nocgo.AtFdcwd, stat.Arg[1], addr(buffer(128)), 0}}
+		swap := Call{Nr: nocgo.SysRenameat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/new"), nocgo.AtFdcwd, cstring("/d")}}
+		var stop atomic.Bool
+		var wg sync.WaitGroup
+		s := newScratch()
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for !stop.Load() {
+				r, why := g.v.Handle(s, &stat)
+				if ino := nocgo.Load64(stat.Arg[2] + 8); why != Answered || r != 0 || ino != inodes[0] && ino != inodes[1] {
+					t.Errorf("lifetime %d: %d %v, inode %d of %v", ttl, int64(r), why, ino, inodes)
+					return
+				}
+			}
+		}()
+		for i := range 3000 {
+			turn = i & 1
+			g.v.Handle(g.s, &swap)
+			r, why := g.v.Handle(g.s, &mine)
+			if why != Answered || r != 0 || nocgo.Load64(mine.Arg[2]+8) != inodes[turn] {
+				t.Fatalf("lifetime %d: after swap %d: %d %v", ttl, i, int64(r), why)
+			}
+		}
+		stop.Store(true)
+		wg.Wait()
+		nocgo.HostPlain = nocgo.HostSyscall
+	}
+}
+
 // A slot that a thread left while writing is lost, and nothing else.
 func TestAbandonedSlot(t *testing.T) {
 	dir := tree(t, "root/a/f")
