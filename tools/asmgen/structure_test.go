@@ -217,6 +217,10 @@ func checkFrames(t *testing.T, f *compile.Function) (changes int) {
 	var stack []frameState
 	next := 0
 	before := int64(0)
+	leaves := map[uint32]bool{} // jumps to other functions
+	for _, r := range f.Relocs {
+		leaves[r.Off] = r.Type == elf.R_AARCH64_JUMP26
+	}
 	for off := 0; off < len(f.Code); off += 4 {
 		for next < len(f.Frame.Ops) && f.Frame.Ops[next].Off <= uint32(off) {
 			op := f.Frame.Ops[next]
@@ -248,8 +252,8 @@ func checkFrames(t *testing.T, f *compile.Function) (changes int) {
 		if err != nil || f.IsData(uint32(off)) {
 			continue
 		}
-		if in.Op == arm64asm.RET && (state.cfa != 0 || len(state.saved) != 0) {
-			t.Errorf("%s+%#x: returns with a frame of %d bytes, saved %v", f.Name, off, state.cfa, state.saved)
+		if (in.Op == arm64asm.RET || leaves[uint32(off)]) && (state.cfa != 0 || len(state.saved) != 0) {
+			t.Errorf("%s+%#x: leaves with a frame of %d bytes, saved %v", f.Name, off, state.cfa, state.saved)
 		}
 		if int64(f.FrameSize) < state.cfa {
 			t.Errorf("%s+%#x: frame of %d bytes, %d were declared", f.Name, off, state.cfa, f.FrameSize)
