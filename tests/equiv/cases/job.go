@@ -5,6 +5,7 @@ type Request struct {
 	Seed     uint64
 	Configs  []string // generated cases, Ops for each
 	Ops      int
+	First    int // skip so many rounds of one case for each configuration
 	PerCase  int
 	Kept     []Kept // cases given as they are
 	Shrink   int    // how many differences to make small
@@ -50,5 +51,41 @@ type Reply struct {
 	Configs    map[string]*Figures
 	Mismatches []Mismatch
 	Problems   []string // cases that could not be run
+	Kept       int      // how many of the cases that were given are done
+	Next       int      // the round that is next, where time ran out
 	Done       bool     // nothing was left out for lack of time
+}
+
+// Add adds what another VM found.
+func (r *Reply) Add(more *Reply) {
+	for name, f := range more.Configs {
+		have := r.Configs[name]
+		if have == nil {
+			r.Configs[name] = f
+			continue
+		}
+		have.Ops += f.Ops
+		have.Cases += f.Cases
+		have.Mismatches += f.Mismatches
+		have.Unsteady += f.Unsteady
+		have.Calls += f.Calls
+		have.Answered += f.Answered
+		have.Alone += f.Alone
+		for op, n := range f.Counts {
+			if have.Counts[op] == nil {
+				have.Counts[op] = &Count{}
+			}
+			have.Counts[op].Calls += n.Calls
+			have.Counts[op].Answered += n.Answered
+		}
+		for what, n := range f.Stats {
+			have.Stats[what] += n
+		}
+		for what, n := range f.Seconds {
+			have.Seconds[what] += n
+		}
+	}
+	r.Mismatches = append(r.Mismatches, more.Mismatches...)
+	r.Problems = append(r.Problems, more.Problems...)
+	r.Next, r.Done = more.Next, more.Done
 }

@@ -57,6 +57,9 @@ func (g *generator) look(p *process) string {
 		}
 		return fmt.Sprintf(">%d %sopenat %s %#x 0", slot, prefix, g.at(p, directory), g.flags(false))
 	case 6:
+		if g.chance(12) {
+			return fmt.Sprintf("sys_openat2 %s o%#x,0,%s %s", g.at(p, anything), g.flags(false), one(g, []string{"0", "0", "0x8", "0x4", "0x10", "1", "-1"}), one(g, []string{"24", "24", "24", "8", "32"}))
+		}
 		return fmt.Sprintf("%sopenat %s %#x 0", prefix, g.at(p, anything), g.flags(false))
 	case 7:
 		return fmt.Sprintf("access %s %d", g.path(p, anything), one(g, []int{0, 4, 2, 1, 6, 7, 8, -1}))

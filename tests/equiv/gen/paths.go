@@ -12,6 +12,18 @@ import (
 
 func sortStrings(s []string) { slices.Sort(s) }
 
+func sortEntries(e []cases.Entry) {
+	slices.SortStableFunc(e, func(a, b cases.Entry) int {
+		if hard := (a.Kind == cases.Hard) != (b.Kind == cases.Hard); hard {
+			if a.Kind == cases.Hard {
+				return 1
+			}
+			return -1
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+}
+
 // process is what the generator believes about one process of the script.
 type process struct {
 	leader int

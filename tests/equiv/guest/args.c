@@ -14,6 +14,7 @@
 //   r144            a buffer that can be read only
 //   L8              a buffer that holds the number 8 as an int
 //   H128            a buffer for a file handle of up to 128 bytes
+//   o1,2,3          a buffer with a struct open_how: flags, mode, resolve
 //   t1,2,3,4        a buffer with two struct timespec
 #include "equiv.h"
 #include <ctype.h>
@@ -150,6 +151,16 @@ int make_arg(int actor, int index, const char *token, struct arg *a)
 		int v = atoi(token + 1);
 		make_buffer(a, 'b', "136");
 		memcpy(a->start, &v, sizeof v);
+		return 1;
+	}
+	if (c == 'o' && isdigit((unsigned char)token[1])) {
+		unsigned long long v[3] = {0};
+		char *end = (char *)token;
+		for (int i = 0; i < 3 && *end; i++)
+			v[i] = strtoull(end + 1, &end, 0);
+		make_buffer(a, 'b', "24");
+		memcpy(a->start, v, sizeof v);
+		a->buffer = 0;
 		return 1;
 	}
 	if (c == 't') {

@@ -47,6 +47,7 @@ func serve() error {
 		return err
 	}
 	w.end = time.Now().Add(time.Duration(w.Seconds) * time.Second)
+	w.reply.Next = w.First
 	w.work()
 	out, err := json.Marshal(w.reply)
 	if err != nil {
@@ -68,14 +69,17 @@ func (w *worker) work() {
 		c, err := cases.Parse(k.Name, k.Text)
 		if err != nil {
 			w.reply.Problems = append(w.reply.Problems, err.Error())
+			w.reply.Kept++
 			continue
 		}
 		if !w.one(k.Config, c) {
 			return
 		}
+		w.reply.Kept++
 	}
 	// A little of each configuration in turn: when time runs out, all had their share.
-	for n := 0; n*w.PerCase < w.Ops; n++ {
+	for n := w.First; n*w.PerCase < w.Ops; n++ {
+		w.reply.Next = n
 		for _, config := range w.Configs {
 			c, err := gen.Case(config, w.Seed+uint64(n), w.PerCase)
 			if err != nil {
