@@ -43,6 +43,7 @@ const (
 	SysRtSigprocmask  = 135
 	SysGetrusage      = 165
 	SysPrctl          = 167
+	SysPtrace         = 117
 	SysGetpid         = 172
 	SysGetppid        = 173
 	SysGettid         = 178

@@ -29,12 +29,24 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	return ret, 0
 }
 
-// confines says whether a call may put a filter of the program's own on its system calls. It would see host paths in
-// raw calls, and what it then does is the program's business: from here on PRoot answers everything. A filter set
-// through libc's syscall function is not seen, but the promise not to gain privileges that goes before it is.
+// confines says whether a call may let somebody else see the system calls of the program. From here on PRoot answers
+// everything.
+//
+//   - A filter of the program's own would see host paths in raw calls. One set through libc's syscall function is not
+//     noticed, but the promise not to gain privileges that goes before it is.
+//   - PRoot stops a process at every call, raw ones too, once it has asked to be traced by its parent. A debugger that
+//     attaches to a process changes nothing in that.
 func confines(c *translate.Call) bool {
-	const setSeccomp, setNoNewPrivileges = 22, 38
-	return c.Nr == nocgo.SysSeccomp || c.Nr == nocgo.SysPrctl && (c.Arg[0] == setSeccomp || c.Arg[0] == setNoNewPrivileges)
+	const setSeccomp, setNoNewPrivileges, traceMe = 22, 38, 0
+	switch c.Nr {
+	case nocgo.SysSeccomp:
+		return true
+	case nocgo.SysPrctl: // its first parameter is an int
+		return uint32(c.Arg[0]) == setSeccomp || uint32(c.Arg[0]) == setNoNewPrivileges
+	case nocgo.SysPtrace:
+		return c.Arg[0] == traceMe
+	}
+	return false
 }
 
 // aborted notes that a check failed in compiled code, which is a fault in the library itself; the call is declined.

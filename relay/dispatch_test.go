@@ -14,8 +14,11 @@ func TestConfines(t *testing.T) {
 	}{
 		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{22, 2}}, true},
 		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{38, 1}}, true},
+		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{5<<32 | 22, 2}}, true}, // an int
 		{translate.Call{Nr: nocgo.SysSeccomp, Arg: [6]uintptr{1}}, true},
-		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{15}}, false}, // PR_SET_NAME
+		{translate.Call{Nr: nocgo.SysPtrace, Arg: [6]uintptr{0}}, true},
+		{translate.Call{Nr: nocgo.SysPtrace, Arg: [6]uintptr{16, 1}}, false}, // PTRACE_ATTACH
+		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{15}}, false},     // PR_SET_NAME
 		{translate.Call{Nr: nocgo.SysOpenat, Arg: [6]uintptr{22}}, false},
 	} {
 		if got := confines(&c.call); got != c.want {

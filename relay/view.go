@@ -38,6 +38,7 @@ func chooseSites(n *patcher.Numbers) {
 	n.Add(nocgo.SysSetns)
 
 	n.Add(nocgo.SysPrctl)
+	n.Add(nocgo.SysPtrace)
 	n.Add(nocgo.SysSeccomp)
 }
 

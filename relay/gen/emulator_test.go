@@ -22,17 +22,14 @@ func attest() bool {
 `
 
 // believer makes a library that runs its relays under the user-mode emulator, where the guest's view is the host's.
-func believer(t *testing.T) string {
+// Further files of the relay may be replaced.
+func believer(t *testing.T, replaced map[string]string) string {
 	t.Helper()
-	file, err := filepath.Abs("../attest.go")
-	if err != nil {
-		t.Fatal(err)
+	overlay := map[string][]byte{source(t, "attest.go"): []byte(believing), source(t, "ask.go"): []byte(layOnly)}
+	for name, text := range replaced {
+		overlay[source(t, name)] = []byte(text)
 	}
-	ask, err := filepath.Abs("../ask.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, _, err := assemble(map[string][]byte{file: []byte(believing), ask: []byte(layOnly)})
+	o, _, err := assemble(overlay)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +42,16 @@ func believer(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return link(t, object)
+}
+
+// source is the absolute name of a file of the relay.
+func source(t *testing.T, name string) string {
+	t.Helper()
+	file, err := filepath.Abs(filepath.Join("..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // layOnly is what the rest of the package needs of ask.go.
@@ -79,15 +86,21 @@ func emulate(t *testing.T, lib string, env []string, args ...string) (stdout, st
 	return out.String(), errs.String()
 }
 
-// TestAnswers runs a program that makes calls of every kind with and without relays, whose view is the host's: the
-// outputs must be equal, and the statistics must say that the relays answered and that none of their checks failed.
-func TestAnswers(t *testing.T) {
+// program compiles testdata/calls.c.
+func program(t *testing.T) string {
+	t.Helper()
 	exe := filepath.Join(t.TempDir(), "calls")
-	if msg, err := exec.Command("aarch64-linux-gnu-gcc", "-O1", "-o", exe, "testdata/calls.c").CombinedOutput(); err != nil {
+	if msg, err := exec.Command("aarch64-linux-gnu-gcc", "-O2", "-o", exe, "testdata/calls.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, msg)
 	}
-	lib := believer(t)
-	dir := t.TempDir()
+	return exe
+}
+
+// sameOutput runs the program with and without relays and returns the numbers of answers and failed checks, and how
+// many sites of libc and of the dynamic linker were patched.
+func sameOutput(t *testing.T, lib string) (figures [4]int) {
+	t.Helper()
+	exe, dir := program(t), t.TempDir()
 	want, errs := emulate(t, lib, nil, exe, dir)
 	if errs != "" {
 		t.Errorf("without a configuration the library says %q", errs)
@@ -96,13 +109,54 @@ func TestAnswers(t *testing.T) {
 	if got != want {
 		t.Errorf("with relays:\n%s\nwithout:\n%s", got, want)
 	}
-	m := regexp.MustCompile(`^svcrelay: pid=\d+ answered=(\d+) errors=0 .* libc=(\d+) ld.so=(\d+) `).FindStringSubmatch(errs)
+	m := regexp.MustCompile(`^svcrelay: pid=\d+ answered=(\d+) errors=(\d+) .* libc=(\d+) ld.so=(\d+) `).FindStringSubmatch(errs)
 	if m == nil {
 		t.Fatalf("statistics: %q", errs)
 	}
-	for i, least := range []int{10, 20, 5} {
-		if n, _ := strconv.Atoi(m[i+1]); n < least {
-			t.Errorf("figure %d of %q is below %d", i+1, errs, least)
-		}
+	for i := range figures {
+		figures[i], _ = strconv.Atoi(m[i+1])
+	}
+	return figures
+}
+
+// TestAnswers runs a program that makes calls of every kind: the relays must have answered, and none of their checks
+// may have failed.
+func TestAnswers(t *testing.T) {
+	f := sameOutput(t, believer(t, nil))
+	if f[0] < 10 || f[1] != 0 || f[2] < 20 || f[3] < 5 {
+		t.Errorf("figures %d", f)
+	}
+}
+
+// TestFailedChecks runs it with a dispatcher whose own check fails for many calls: they must be declined, with all
+// registers as they were.
+func TestFailedChecks(t *testing.T) {
+	text, err := os.ReadFile("../dispatch.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const place = "\tret, why := view.Handle(s, &f.Call)\n"
+	failing := strings.Replace(string(text), place, place+"\tif few[f.Call.Arg[1]%7] != 0 {\n\t\treturn 0, 1\n\t}\n", 1)
+	f := sameOutput(t, believer(t, map[string]string{"dispatch.go": failing + "\nvar few [2]byte\n"}))
+	if f[0] == 0 || f[1] == 0 {
+		t.Errorf("figures %d", f)
+	}
+}
+
+// TestFailedConstructor runs it with a constructor whose own check fails when everything is mapped and patched: the
+// process must be as without the library.
+func TestFailedConstructor(t *testing.T) {
+	text, err := os.ReadFile("../construct.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const place = "\tstats.begin()\n"
+	failing := strings.Replace(string(text), place, "\tif few[plan.Count] != 0 {\n\t\treturn\n\t}\n"+place, 1)
+	lib := believer(t, map[string]string{"construct.go": failing + "\nvar few [2]byte\n"})
+	exe, dir := program(t), t.TempDir()
+	want, _ := emulate(t, lib, nil, exe, dir)
+	got, errs := emulate(t, lib, []string{"PROOT_FP_ROOT=/", "PROOT_FP_KEY=k", "PROOT_FP_STATS=1"}, exe, dir)
+	if got != want || errs != "" {
+		t.Errorf("after a failed constructor:\n%s%s\nwithout:\n%s", got, errs, want)
 	}
 }

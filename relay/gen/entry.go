@@ -17,6 +17,7 @@ var (
 	offX9    = int64(unsafe.Offsetof(frame.X9))
 	offX17   = int64(unsafe.Offsetof(frame.X17))
 	offX28   = int64(unsafe.Offsetof(frame.X28))
+	offKept  = int64(unsafe.Offsetof(frame.Kept))
 	offLR    = int64(unsafe.Offsetof(frame.LR))
 	offStub  = int64(unsafe.Offsetof(frame.Stub))
 	offFP    = int64(unsafe.Offsetof(frame.FP))
@@ -71,6 +72,7 @@ func entry(b *asm.Builder) {
 		save(r, r+1, offX9+8*int64(r-asm.X9))
 	}
 	save(asm.X17, asm.X28, offX17)
+	kept(b.Stp, b.Str)
 	b.Ldp(asm.X, asm.X16, asm.X17, asm.At(asm.SP, offSaved))
 	b.Stp(asm.X, asm.X17, asm.X30, asm.At(asm.SP, offLR))
 	b.Offset(asm.X30, offLR-frameSize)
@@ -131,12 +133,21 @@ func entry(b *asm.Builder) {
 	// A check failed in compiled code: sp is x28 again, x0 says which.
 	b.Bind(landing)
 	b.BLSym("svcrelay_aborted")
+	kept(b.Ldp, b.Ldr)
 	b.Ldr(asm.X, asm.X30, asm.At(asm.SP, offStub))
 	b.B(declined)
 
 	b.RestoreState()
 	b.Bind(probe)
 	probeStack(b, deep)
+}
+
+// kept stores or loads x19 to x27, which compiled code does not give back when it stops at a failed check.
+func kept(pair func(asm.Width, asm.Reg, asm.Reg, asm.Addr), one func(asm.Width, asm.Reg, asm.Addr)) {
+	for r := asm.X19; r < asm.X27; r += 2 {
+		pair(asm.X, r, r+1, asm.At(asm.SP, offKept+8*int64(r-asm.X19)))
+	}
+	one(asm.X, asm.X27, asm.At(asm.SP, offKept+64))
 }
 
 // probeStack asks the kernel whether there is enough stack, with nothing but the stub's 64 bytes to work in: not on an
