@@ -9,6 +9,8 @@ import "svcrelay/nocgo"
 //   - Calls that rename, remove or change permissions are issued in the same way, and what they may have changed
 //     is forgotten when they are done, so that nobody remembers in between what no longer holds. Calls that only
 //     create need none of this: what is remembered are directories that exist.
+//   - Signals are delivered at the end of a system call: a handler runs before anything can be forgotten after it, and
+//     may jump away. So everything is forgotten before the call, too.
 //   - Waiting for a child may block, so it is declined: everything is forgotten first. What other threads
 //     remember while the caller waits holds for the lifetime, like anything that other processes change.
 //   - Changing the root, the mounts or the namespaces ends the View for good.
@@ -19,27 +21,21 @@ func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
 	const removeDirectory = 0x200
 	switch c.Nr {
 	case nocgo.SysChdir, nocgo.SysFchdir:
-		r := v.plain(c)
-		nocgo.Add32(v.moves(), 1)
-		return r, Answered
+		return v.counted(c, v.moves()), Answered
 	case nocgo.SysRenameat, nocgo.SysRenameat2:
 		file := (c.Nr == nocgo.SysRenameat || c.Arg[4] == 0) && v.isFile(s, c.Arg[0], c.Arg[1], true)
-		r := v.plain(c)
 		if file {
-			nocgo.Add32(&v.links, 1) // the new name may have been a link
-			return r, Answered
+			return v.counted(c, &v.links), Answered // the new name may have been a link
 		}
-		v.Forget()
+		nocgo.Add32(v.moves(), 1)
+		r := v.counted(c, &v.gen)
 		nocgo.Add32(v.moves(), 1)
 		return r, Answered
 	case nocgo.SysUnlinkat:
-		r := v.plain(c)
 		if c.Arg[2]&removeDirectory == 0 {
-			nocgo.Add32(&v.links, 1)
-			return r, Answered
+			return v.counted(c, &v.links), Answered
 		}
-		v.Forget()
-		return r, Answered
+		return v.counted(c, &v.gen), Answered
 	case nocgo.SysFchmodat, nocgo.SysFchmodat2:
 		file := v.isFile(s, c.Arg[0], c.Arg[1], false)
 		return v.unlessFile(c, file)
@@ -62,11 +58,18 @@ func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
 
 // unlessFile issues a call about permissions and forgets everything, unless it was about a file.
 func (v *View) unlessFile(c *Call, file bool) (uintptr, Reason) {
-	r := v.plain(c)
-	if !file {
-		v.Forget()
+	if file {
+		return v.plain(c), Answered
 	}
-	return r, Answered
+	return v.counted(c, &v.gen), Answered
+}
+
+// counted issues a call that ends what is remembered under a counter.
+func (v *View) counted(c *Call, counter *uint32) uintptr {
+	nocgo.Add32(counter, 1)
+	r := v.plain(c)
+	nocgo.Add32(counter, 1)
+	return r
 }
 
 // isFile says whether a path certainly names neither a directory nor, unless links may be, a link.

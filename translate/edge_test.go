@@ -275,7 +275,7 @@ func TestCurrentDirectory(t *testing.T) {
 	g := configure(t, dir+"/root", "", 1000)
 	g.declines("f", Directory) // not tracked yet
 	g.v.TrackDirectory()
-	cwd, asked := "/d", 0
+	cwd, asked, inHandler := "/d", 0, false
 	nocgo.HostPlain = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
 		switch nr {
 		case nocgo.SysGetcwd:
@@ -287,6 +287,11 @@ func TestCurrentDirectory(t *testing.T) {
 			return uintptr(len(cwd) + 1)
 		case nocgo.SysChdir:
 			cwd = "/e"
+			if inHandler {
+				handler := *g // a signal that was waiting is delivered now
+				handler.s = new(Scratch)
+				handler.is("f", dir+"/root/e/f")
+			}
 		case nocgo.SysFchdir:
 			cwd = "/proc"
 		}
@@ -323,6 +328,13 @@ func TestCurrentDirectory(t *testing.T) {
 	g.v.Handle(g.s, &Call{Nr: nocgo.SysRenameat2})
 	step(6, func() { g.declines("f", Directory) })
 	g.is("/d/f", dir+"/root/d/f")
+	cwd = "/d"
+	g.v.Handle(g.s, &Call{Nr: nocgo.SysFchdir})
+	cwd = "/d"
+	g.is("f", dir+"/root/d/f")
+	inHandler = true
+	g.v.Handle(g.s, &Call{Nr: nocgo.SysChdir})
+	g.is("f", dir+"/root/e/f")
 }
 
 // Flags that the kernel would refuse after PRoot has looked at the path are PRoot's business.
