@@ -190,7 +190,7 @@ func (v *View) prove(s *Scratch) (errno uintptr, why Reason) {
 // link, answers EINVAL for all else, and ENOTDIR where the directory is none (which PRoot would have said one
 // component earlier, as there is nothing to fail in between). Other errors differ between PRoots.
 func (v *View) descend(s *Scratch, name, n uintptr) (errno uintptr, why Reason) {
-	guestLen, bind := s.guestLen, s.bind
+	guestLen, bind, fresh := s.guestLen, s.bind, s.unproven
 	if why = v.append(s, name, n); why != Answered {
 		return 0, why
 	}
@@ -200,6 +200,9 @@ func (v *View) descend(s *Scratch, name, n uintptr) (errno uintptr, why Reason) 
 		return 0, why
 	}
 	r := nocgo.Raw(nocgo.SysReadlinkat, nocgo.AtFdcwd, host, host, textMax, 0, 0)
+	if fresh && (r == nocgo.Fail(nocgo.EINVAL) || !nocgo.Failed(r)) {
+		v.passed(s, guestLen, bind)
+	}
 	if r == nocgo.Fail(nocgo.EINVAL) {
 		s.unproven = true
 		s.kids = true
@@ -214,6 +217,17 @@ func (v *View) descend(s *Scratch, name, n uintptr) (errno uintptr, why Reason) 
 	s.guestLen, s.bind = guestLen, bind
 	s.unproven = false
 	return 0, v.splice(s, r, mine, referrer, name, n)
+}
+
+// passed remembers the directory that the walk has just led through, by its own name: the first n bytes of s.guest.
+func (v *View) passed(s *Scratch, n, bind uintptr) {
+	if v.ttl == 0 {
+		return
+	}
+	guestLen, own := s.guestLen, s.bind
+	s.guestLen, s.bind = n, bind
+	v.remember(s, s.guestAddr(), n, nocgo.HashWords(s.guestAddr(), n), 0)
+	s.guestLen, s.bind = guestLen, own
 }
 
 // append adds a component to the guest and host path of the directory reached.
