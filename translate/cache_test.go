@@ -74,6 +74,30 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
+// The directories on the way are remembered too, by their own names.
+func TestPassed(t *testing.T) {
+	n := calls(t)
+	dir := tree(t, "root/usr/lib/arch/f", "root/lib->usr/lib", "root/usr/lib/locale/f", "root/usr/share/f", "m/x/y/f", "root/mnt/")
+	g := configure(t, dir+"/root", dir+"/m:/mnt", 1000)
+	for _, c := range []struct {
+		path, host string
+		raw        int
+	}{
+		{"/lib/arch/f", "/root/usr/lib/arch/f", 3 + 4},
+		{"/usr/lib/locale/f", "/root/usr/lib/locale/f", 3 + 1},
+		{"/usr/share/f", "/root/usr/share/f", 3 + 1},
+		{"/usr/lib/arch/f", "/root/usr/lib/arch/f", 3 + 1},
+		{"/mnt/x/y/f", "/m/x/y/f", 3 + 3},
+		{"/mnt/x/y/../../x/y/f", "/m/x/y/f", 3 + 3},
+	} {
+		*n = 0
+		g.is(c.path, dir+c.host)
+		if *n > c.raw {
+			t.Errorf("%s: %d raw calls, want %d", c.path, *n, c.raw)
+		}
+	}
+}
+
 // On the trusted part of the stack nothing is probed.
 func TestTrustStack(t *testing.T) {
 	n := calls(t)
@@ -190,6 +214,9 @@ func TestForget(t *testing.T) {
 	nocgo.HostPlain = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
 		os.Remove(dir + "/root/d")
 		os.Symlink("two", dir+"/root/d")
+		handler := *g // a signal that was waiting is delivered now
+		handler.s = new(Scratch)
+		handler.is("/d/f", dir+"/root/two/f")
 		return 0
 	}
 	defer func() { nocgo.HostPlain = nocgo.HostSyscall }()
