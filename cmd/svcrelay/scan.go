@@ -1,11 +1,13 @@
 package main
 
 import (
+	"debug/elf"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sort"
 	"text/tabwriter"
@@ -83,7 +85,7 @@ func libraries(root string) ([]string, error) {
 				ok, _ := filepath.Match(p, d.Name())
 				match = match || ok
 			}
-			if match && d.Type().IsRegular() {
+			if match && d.Type().IsRegular() && isELF(path) { // libc.so may also be a linker script
 				found = append(found, path)
 			}
 			return nil
@@ -97,6 +99,18 @@ func libraries(root string) ([]string, error) {
 	}
 	sort.Strings(found)
 	return found, nil
+}
+
+// isELF looks at the first bytes of a file. One that cannot be read counts: scanning it will say why.
+func isELF(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	magic := make([]byte, len(elf.ELFMAG))
+	_, err = io.ReadFull(f, magic)
+	return err == nil && string(magic) == elf.ELFMAG
 }
 
 // show prints a report for people.

@@ -28,7 +28,8 @@ func TestScan(t *testing.T) {
 			t.Fatal(err)
 		}
 		names = append(names, filepath.Base(r.File))
-		if r.BuildID == "" || r.SVC == 0 {
+		stub := strings.HasPrefix(filepath.Base(r.File), "libpthread") // everything has moved to libc.so.6
+		if r.BuildID == "" || r.SVC == 0 && !stub {
 			t.Errorf("%+v", r)
 		}
 	}
