@@ -310,3 +310,119 @@ func ForwardStruct(p, q *triple, v uint8) (s uint64) {
 	p.a++
 	return s + q.a<<16 + uint64(uint32(q.c))<<24 + uint64(p.b)
 }
+
+// The functions below index a fixed table with sums that wrap at the ends of
+// their types: an index may look bounded when it is not.
+
+// AfterTop adds to an index that may be the largest number.
+func AfterTop(i int) (s uint32) {
+	if i >= -1 && i+1 < len(table) {
+		s += table[i+1]
+	}
+	if i > -3 && i+2 < 8 {
+		s += table[i+2] * 3
+	}
+	return s
+}
+
+// BeforeBottom subtracts from one that may be the smallest.
+func BeforeBottom(i int) (s uint32) {
+	if i-1 < len(table) && i < 9 {
+		if i-1 >= 0 {
+			s += table[i-1]
+		}
+	}
+	if i <= 8 && i-1 > -2 {
+		s += uint32(primes[i-1])
+	}
+	return s
+}
+
+// Doubled multiplies and negates.
+func Doubled(i int) (s uint32) {
+	if i*2 < 8 && i >= 0 {
+		s += table[i*2]
+	}
+	if -i > 0 && -i < 8 {
+		s += table[-i]
+	}
+	if i < 0 && -i <= 7 {
+		s += table[-i]
+	}
+	return s
+}
+
+// SumOfTwo adds two indexes.
+func SumOfTwo(i, j int) (s uint32) {
+	if i >= 0 && j >= 0 && i+j < len(table) {
+		s += table[i+j]
+	}
+	if i > j && j > -1 && i-j < 8 {
+		s += table[i-j]
+	}
+	if i-j >= 0 && i-j <= 7 && j >= 0 {
+		s += table[i-j]
+	}
+	return s
+}
+
+// Unsigned does so without signs.
+func Unsigned(i, j uint64) (s uint32) {
+	if i+1 < 8 {
+		s += table[i+1]
+	}
+	if i-1 < 8 {
+		s += table[i-1]
+	}
+	if i < 8 && j <= i {
+		s += table[i-j] + uint32(primes[i-j])
+	}
+	if i+j < uint64(len(primes)) {
+		s += uint32(primes[i+j])
+	}
+	if i >= j && i-j < uint64(len(primes)) {
+		s += uint32(primes[i-j])
+	}
+	return s
+}
+
+// Narrow does so in small types.
+func Narrow(i uint8, j int8, k int32) (s uint32) {
+	if i+1 < 8 {
+		s += table[i+1]
+	}
+	if j+1 < 8 && j >= 0 {
+		s += table[j+1]
+	}
+	if k+1 < 8 && k >= -1 {
+		s += table[k+1]
+	}
+	if k-1 < 7 && k > 0 {
+		s += uint32(primes[k-1])
+	}
+	if int(i)+int(j) < 8 && j >= 0 {
+		s += table[int(i)+int(j)]
+	}
+	return s
+}
+
+// CountPast counts beyond the largest number.
+func CountPast(start int) (s uint32) {
+	for i, n := start, 0; i+1 > 0 && n < 20; i, n = i+1, n+1 {
+		if i < len(table) {
+			s = s*3 + table[i]
+		}
+	}
+	for i := start; i >= 0 && i < len(table); i++ {
+		s += table[i]
+		if i+1 < len(primes) {
+			s += uint32(primes[i+1])
+		}
+	}
+	for i := start; i < len(primes) && i > start-5; i-- {
+		if i >= 0 {
+			s ^= uint32(primes[i])
+		}
+	}
+	return s
+}
