@@ -77,7 +77,7 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	if err := b.writeJob(last, job, scratch); err != nil {
 		return nil, err
 	}
-	unlock, err := cache.Lock("vm")
+	unlock, err := cache.LockContext(ctx, "vm")
 	if err != nil {
 		return nil, err
 	}

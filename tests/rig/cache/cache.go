@@ -4,6 +4,7 @@
 package cache
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,6 +65,31 @@ func Lock(name string) (release func(), err error) {
 		return nil, fmt.Errorf("cache lock %s: %w", name, err)
 	}
 	return func() { f.Close() }, nil
+}
+
+// LockContext is Lock for a wait that may be long: it gives up when ctx ends.
+func LockContext(ctx context.Context, name string) (release func(), err error) {
+	type result struct {
+		release func()
+		err     error
+	}
+	got := make(chan result, 1)
+	go func() {
+		release, err := Lock(name)
+		if err == nil && ctx.Err() != nil {
+			release()
+		}
+		got <- result{release, err}
+	}()
+	select {
+	case r := <-got:
+		if r.err == nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return r.release, r.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for the lock %s: %w", name, ctx.Err())
+	}
 }
 
 // Make returns path if it exists, and otherwise calls build with a temporary name beside it and renames the
