@@ -84,6 +84,7 @@ func LockContext(ctx context.Context, name string) (release func(), err error) {
 	select {
 	case r := <-got:
 		if r.err == nil && ctx.Err() != nil {
+			r.release() // again does no harm
 			return nil, ctx.Err()
 		}
 		return r.release, r.err
