@@ -73,6 +73,7 @@ func shareCount() bool {
 	if nocgo.Failed(a) {
 		return false
 	}
+	family = a
 	view.ShareMoves(a)
 	return true
 }
@@ -87,5 +88,9 @@ func undo() {
 	}
 	trampoline = false // first, so that a failure in here is not met again
 	plan.Undo()
+	if family != 0 {
+		nocgo.Raw(nocgo.SysMunmap, family, proc.page, 0, 0, 0, 0)
+		family = 0
+	}
 	unmapTrampoline()
 }

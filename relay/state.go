@@ -20,6 +20,8 @@ var (
 	live uint32
 	// trampoline says whether the page is mapped.
 	trampoline bool
+	// family is the page that shareCount has mapped.
+	family uintptr
 	// buffer holds files of /proc while the constructor reads them; its pages are never touched in a process
 	// that stays as it is.
 	buffer [maxFile]byte

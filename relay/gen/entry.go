@@ -43,8 +43,8 @@ const returnColumn = 96
 // entry is what stubs call. On arrival sp is StubFrame below the guest's, with x29 and x30 stored there; x8 is the
 // number, x29 is free, x30 leads back to the stub.
 func entry(b *asm.Builder) {
-	probe, deep, tail, declined := b.NewLabel(), b.NewLabel(), b.NewLabel(), b.NewLabel()
-	landing := b.NewLabel()
+	probe, deep, tail := b.NewLabel(), b.NewLabel(), b.NewLabel()
+	answered, declined, landing := b.NewLabel(), b.NewLabel(), b.NewLabel()
 	b.ReturnColumn(returnColumn)
 	b.DefCfa(asm.SP, patcher.StubFrame)
 	b.Offset(asm.X29, -patcher.StubFrame)
@@ -100,9 +100,20 @@ func entry(b *asm.Builder) {
 	b.BLSym("svcrelay_dispatch")
 	b.MovReg(asm.X, asm.SP, asm.X28)
 	b.Ldr(asm.X, asm.X30, asm.At(asm.SP, offStub))
-	b.Cbnz(asm.X, asm.X1, declined)
-	b.Str(asm.X, asm.X0, asm.At(asm.SP, offArg))
+	b.Cbz(asm.X, asm.X1, answered)
+	b.Bind(declined)
+	b.Add(asm.X, asm.X30, asm.X30, asm.Imm(patcher.StubDeclined))
+	b.B(tail)
 
+	// A check failed in compiled code: sp is x28 again, x0 says which.
+	b.Bind(landing)
+	b.BLSym("svcrelay_aborted")
+	kept(b.Ldp, b.Ldr)
+	b.Ldr(asm.X, asm.X30, asm.At(asm.SP, offStub))
+	b.B(declined)
+
+	b.Bind(answered)
+	b.Str(asm.X, asm.X0, asm.At(asm.SP, offArg))
 	b.Bind(tail)
 	b.Ldr(asm.X, asm.X16, asm.At(asm.SP, offFlags))
 	b.Msr(asm.NZCV, asm.X16)
@@ -122,22 +133,8 @@ func entry(b *asm.Builder) {
 	b.Ldp(asm.X, asm.X17, asm.X28, asm.At(asm.SP, offX17))
 	b.Add(asm.X, asm.SP, asm.SP, asm.Imm(offSaved))
 	b.RestoreState()
-	b.RememberState()
 	b.Ret()
 
-	b.DefCfa(asm.X28, frameSize)
-	b.Bind(declined)
-	b.Add(asm.X, asm.X30, asm.X30, asm.Imm(patcher.StubDeclined))
-	b.B(tail)
-
-	// A check failed in compiled code: sp is x28 again, x0 says which.
-	b.Bind(landing)
-	b.BLSym("svcrelay_aborted")
-	kept(b.Ldp, b.Ldr)
-	b.Ldr(asm.X, asm.X30, asm.At(asm.SP, offStub))
-	b.B(declined)
-
-	b.RestoreState()
 	b.Bind(probe)
 	probeStack(b, deep)
 }
