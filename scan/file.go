@@ -111,14 +111,14 @@ func (r *Report) text(data []byte, vaddr uint64, where table, wanted *patcher.Nu
 	for i, w := range words {
 		if w == patcher.SVC {
 			at := vaddr + uint64(skip) + uint64(i)*4
-			r.site(lo+uintptr(i)*4, lo, Site{Offset: at, Symbol: where.name(at)}, wanted)
+			r.site(lo+uintptr(i)*4, lo, lo+uintptr(len(words))*4, Site{Offset: at, Symbol: where.name(at)}, wanted)
 		}
 	}
 	runtime.KeepAlive(words)
 }
 
-// site classifies one svc instruction.
-func (r *Report) site(at, lo uintptr, s Site, wanted *patcher.Numbers) {
+// site classifies one svc instruction of the text [lo, hi).
+func (r *Report) site(at, lo, hi uintptr, s Site, wanted *patcher.Numbers) {
 	r.SVC++
 	nr, known := patcher.Number(at, lo)
 	patched, matters := false, true
@@ -134,6 +134,9 @@ func (r *Report) site(at, lo uintptr, s Site, wanted *patcher.Numbers) {
 		s.Why = "no relay answers or watches this call"
 	case patcher.Dispatches(at, lo):
 		s.Syscall, patched = "any", true
+		r.Dispatchers.count(true)
+	case at+4 < hi && patcher.Cancels(at, lo):
+		s.Syscall, patched = "cancellable", true
 		r.Dispatchers.count(true)
 	default:
 		s.Syscall = "unknown"
