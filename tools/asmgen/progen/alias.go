@@ -124,7 +124,7 @@ func (g *gen) word64() string {
 	case 11:
 		return g.choose(p+"g", p+"a[i&3]", p+"a[2]", "word")
 	case 12:
-		return g.choose("acc", "k", "uint64(i)", "9")
+		return g.choose("acc", "k", "uint64(i)", "9", "k*a", "a*b", "a*b+1", "uint64(i)*c", "b/(c|1)")
 	case 13:
 		return p + "t[" + g.choose("0", "1", "k%3") + "].a"
 	}

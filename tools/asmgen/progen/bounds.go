@@ -137,6 +137,10 @@ func (g *gen) boundsStmt(depth int) {
 			g.line("acc = acc*7 + uint64(str[%s])", g.number())
 			return
 		}
+		if g.chance(50) {
+			g.line("acc = acc*7 + uint64(%s)", g.choose("i*j", "j*k", "i*j+1", "a*b", "(a^c)*b", "a*b>>3", "i*j&7", "j/(k|1)", "len(s)*i"))
+			return
+		}
 		g.line("acc = acc*7 + uint64(%s)", g.boundsPlace())
 	case 9, 10:
 		if g.chance(70) {

@@ -24,6 +24,13 @@ func (g *gen) integer(t *typ, depth int) string {
 	if depth <= 0 {
 		return g.leaf(t)
 	}
+	if len(g.common) > 0 && g.chance(12) {
+		c := g.common[g.r.Intn(len(g.common))]
+		if same(c.t, t) {
+			return c.expr
+		}
+		return fmt.Sprintf("%s(%s)", t.name, c.expr)
+	}
 	switch g.r.Intn(14) {
 	case 0, 1:
 		return g.leaf(t)

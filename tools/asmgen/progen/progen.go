@@ -69,6 +69,14 @@ type gen struct {
 	labels  []*label
 	results []*typ
 	looped  bool
+	common  []commonExpr
+}
+
+// commonExpr is an expression that a function uses in several places: on ways
+// that meet, on ways that exclude each other, before and after its operands change.
+type commonExpr struct {
+	expr string
+	t    *typ
 }
 
 // label belongs to a loop; it is written only if something refers to it.
@@ -187,6 +195,13 @@ func (g *gen) declareGlobals() {
 func (g *gen) begin(params []variable, results []*typ, budget int) {
 	g.scope = append(append([]variable(nil), g.globals...), params...)
 	g.results, g.budget, g.loop, g.labels, g.looped, g.indent = results, budget, 0, nil, false, 1
+	g.common = nil
+	var common []commonExpr
+	for range 1 + g.r.Intn(4) {
+		t := g.int()
+		common = append(common, commonExpr{g.integer(t, 2), t})
+	}
+	g.common = common
 }
 
 func (g *gen) function() {

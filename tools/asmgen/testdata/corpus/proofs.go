@@ -322,7 +322,42 @@ func AfterTop(i int) (s uint32) {
 	if i > -3 && i+2 < 8 {
 		s += table[i+2] * 3
 	}
+	if i >= 0 && i+1 < len(table) {
+		s += table[i+1] * 5
+	}
+	if i >= 0 && i+7 < 8 {
+		s += table[i+7]
+	}
 	return s
+}
+
+// ApartProducts computes one thing on ways that exclude each other, and where they meet.
+func ApartProducts(a, b, c uint64, p *uint64) (s uint64) {
+	if c&3 == 1 {
+		s = a*b + 1
+		*p = s
+	} else if c&3 == 2 {
+		s = a*b + 7
+		if p == nil {
+			return s ^ (a / (c | 1))
+		}
+		*p = a / (c | 1)
+	}
+	for range c & 7 {
+		if s&1 == 0 {
+			s += a * b
+			a++
+		} else {
+			s ^= a*b - (a / (c | 1))
+		}
+	}
+	switch c & 15 {
+	case 3:
+		return a*b ^ c
+	case 5, 7:
+		s -= a * b
+	}
+	return s + a*b
 }
 
 // BeforeBottom subtracts from one that may be the smallest.

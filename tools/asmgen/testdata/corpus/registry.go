@@ -11,6 +11,7 @@ var Functions = map[string]any{
 	"AliasFields":       AliasFields,
 	"AliasPointers":     AliasPointers,
 	"Anonymous":         Anonymous,
+	"ApartProducts":     ApartProducts,
 	"ArithI16":          ArithI16,
 	"ArithI32":          ArithI32,
 	"ArithI64":          ArithI64,
