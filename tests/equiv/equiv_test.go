@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	ops     = flag.Int("ops", 1500, "generated operations for each configuration")
+	ops     = flag.Int("ops", 1200, "generated operations for each configuration")
 	seed    = flag.Uint64("seed", 1, "where the generator starts")
 	library = flag.String("library", "", "another libsvcrelay.so than the one in dist/")
 )
@@ -26,11 +26,11 @@ var (
 // TestEquivalence compares the hand-written cases, the kept ones and a few generated ones.
 func TestEquivalence(t *testing.T) {
 	rig.NeedVM(t)
-	kept, err := keptCases(3)
+	kept, err := keptCases(5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := cases.Request{Seed: *seed, Configs: gen.Configs, Ops: *ops, PerCase: 300, Kept: kept, Shrink: 4, ShrinkIn: 30, Seconds: 600}
+	req := cases.Request{Seed: *seed, Configs: gen.Configs, Ops: *ops, PerCase: 600, Kept: kept, Shrink: 3, ShrinkIn: 30, Seconds: 420}
 	reply := compare(t, session.Tools{Library: *library}, req)
 	if !reply.Done {
 		t.Error("time ran out")

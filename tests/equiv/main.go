@@ -32,7 +32,7 @@ func main() {
 	f.IntVar(&ops, "ops", 100000, "operations, all configurations together")
 	f.Uint64Var(&seed, "seed", 1, "where the generator starts")
 	f.StringSliceVar(&configs, "config", nil, "only these configurations: "+strings.Join(gen.Configs, ", "))
-	f.IntVar(&perCase, "per-case", 300, "operations of one case")
+	f.IntVar(&perCase, "per-case", 600, "operations of one case")
 	f.IntVar(&shrink, "shrink", 8, "how many differences to make small")
 	f.IntVar(&boot, "boot", 900, "seconds for one VM")
 	f.StringVar(&out, "out", "out/equiv.json", "where the figures go")

@@ -108,11 +108,17 @@ static struct line *await(int me)
 static __thread sigjmp_buf back;
 static __thread volatile int inside;
 
+static __thread int self;
+
 static void fault(int sig)
 {
 	if (inside)
 		siglongjmp(back, sig);
 	put(" fault %d outside\n", sig);
+	for (int i = 0; i < max_actors; i++)
+		if (shared->process[i] == shared->process[self])
+			shared->alive[i] = 0;
+	advance();
 	_exit(4);
 }
 
@@ -229,6 +235,7 @@ static int leave(int me)
 static void act(int me)
 {
 	struct line *l;
+	self = me;
 	make_arena(me);
 	while ((l = await(me))) {
 		long who = l->nargs ? atol(l->args[0]) : -1;

@@ -171,6 +171,14 @@ static void store(int slot, int fd)
 	slots[slot] = fd;
 }
 
+// passing says whether a name is that of a process, or of a descriptor too high for the script's own: such come and
+// go on their own.
+static int passing(const char *name)
+{
+	size_t n = strspn(name, "0123456789");
+	return name[n] == 0 && n >= 3 && n <= 7;
+}
+
 static void list(DIR *d)
 {
 	struct dirent *e;
@@ -180,6 +188,8 @@ static void list(DIR *d)
 	}
 	errno = 0;
 	while ((e = readdir(d))) {
+		if (passing(e->d_name))
+			continue;
 		put(" %d", e->d_type);
 		put_bytes(e->d_name, strlen(e->d_name), 0);
 	}
@@ -260,9 +270,14 @@ static void do_cat(const struct line *l, const struct arg *a)
 		put(" errno %d", errno);
 		return;
 	}
+	struct stat st;
 	long n = read(fd, text, sizeof text - 1);
-	put(" %ld ", n);
-	put_bytes(text, n > 0 ? n : 0, 1);
+	if (svc(SYS_fstat, fd, (long)&st, 0, 0, 0, 0) == 0 && st.st_dev != world_dev)
+		put(" something %d", n > 0); // of the kernel's, which changes by itself
+	else {
+		put(" %ld ", n);
+		put_bytes(text, n > 0 ? n : 0, 1);
+	}
 	close(fd);
 }
 

@@ -40,7 +40,7 @@ type outcome struct {
 
 const (
 	library  = "/usr/lib/libsvcrelay.so"
-	runLimit = 90 * time.Second
+	runLimit = 45 * time.Second
 )
 
 // run runs a case once in a fresh world.
