@@ -57,6 +57,10 @@ var changesAnswers = map[prootargs.Mode]string{
 	prootargs.Python:      "a script may change every answer",
 }
 
+// maxBinds is the length of the longest list of bindings that is told to guests: the library has room for no more, and
+// the kernel takes no variable longer than 128 KiB.
+const maxBinds = 24 << 10
+
 // variables are those that svcrelay sets. Inherited ones belong to an outer PRoot, if to any.
 var variables = []string{"PROOT_FASTPATH", "PROOT_FP_KEY", "PROOT_FP_ROOT", "PROOT_FP_BINDS", "PROOT_FP_MODES", guestPreload}
 
@@ -143,6 +147,9 @@ func (p *Plan) prepare(r Request, env environment) (*prootargs.Config, string, e
 	}
 	if p.View, err = view.Resolve(c.Bindings, line); err != nil {
 		return c, "", err
+	}
+	if len(p.View.BindsValue()) > maxBinds {
+		return c, "", fmt.Errorf("the list of its %d bindings is longer than the library has room for", len(p.View.Binds))
 	}
 	if mixesCase(p.View.Root, line, env) {
 		return c, "", errors.New("the rootfs is on an f2fs that may mix up upper and lower case; PRoot works around that")

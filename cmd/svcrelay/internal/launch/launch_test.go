@@ -3,6 +3,7 @@ package launch
 import (
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -99,6 +100,10 @@ func TestMakeOff(t *testing.T) {
 	if err := os.Chmod(suid, 0o755|fs.ModeSetuid); err != nil {
 		t.Fatal(err)
 	}
+	many := []string{"-r", rootfs}
+	for i := range 700 {
+		many = append(many, "-b", fmt.Sprintf("/dev:/%s/%d", strings.Repeat("x", 200), i))
+	}
 	for _, c := range []struct {
 		name    string
 		proot   string
@@ -127,6 +132,7 @@ func TestMakeOff(t *testing.T) {
 		{"static", fakeProot(t, elf.EM_AARCH64, elf.PT_LOAD, ""), []string{"sh"}, nil, "statically linked", "", true},
 		{"machine", fakeProot(t, elf.EM_X86_64, elf.PT_INTERP, ""), []string{"sh"}, nil, "not an arm64", "", true},
 		{"set-user-ID", suid, []string{"sh"}, nil, "set-user-ID", "", true},
+		{"many bindings", up, append(many, "sh"), nil, "700 bindings", "", false},
 		{"care", care, []string{"-r", rootfs, "sh"}, nil, "care", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
