@@ -26,7 +26,7 @@ func Buffer(nr int) int { return 500 + nr }
 // Faults that are not about one system call.
 const (
 	NeverForget = 901 // our own changes leave what is remembered
-	KeepLinks   = 902 // a name that may have been a link is still believed to be what it was
+	NeverMove   = 902 // the current directory stays what it was believed to be
 )
 
 type edit struct {
@@ -34,8 +34,9 @@ type edit struct {
 }
 
 var edits = []edit{
-	{"relay/dispatch.go", `(?m)^\tret, why := view\.Handle\(s, &f\.Call\)$`, `	translate.Fault = conf.api
+	{"relay/dispatch.go", `(?m)^\tret, why := view\.Handle\(s, &f\.Call\)$`, `	view.Keep()
 	ret, why := view.Handle(s, &f.Call)
+	view.PutBack(conf.api)
 	if why == 0 && uint64(f.Call.Nr) == conf.api {
 		ret ^= 1
 	}
@@ -48,21 +49,33 @@ func spoil(c *translate.Call) {
 	at := c.Arg[1]
 	switch c.Nr {
 	case 17:
-		at = c.Arg[0] - 16
-	case 78, 79:
+		at = c.Arg[0]
+	case 78:
 		at = c.Arg[2]
+	case 79:
+		at = c.Arg[2] + 16
 	case 291:
-		at = c.Arg[4] + 4
+		at = c.Arg[4] + 20
 	}
-	if c.Nr == 78 {
-		at -= 16
-	}
-	nocgo.Store8(at+16, nocgo.Load8(at+16)^1)
+	nocgo.Store8(at, nocgo.Load8(at)^1)
 }
 `},
-	{"translate/view.go", `\z`, "\n// Fault is the number of a fault.\nvar Fault uint64\n"},
-	{"translate/view.go", `func \(v \*View\) Forget\(\) \{`, "func (v *View) Forget() {\n\tif Fault == 901 {\n\t\treturn\n\t}\n\t"},
-	{"translate/change.go", `nocgo\.Add32\(&v\.links, 1\)`, "if Fault != 902 {\n nocgo.Add32(&v.links, 1)\n}\n"},
+	{"translate/view.go", `\z`, `
+var keptGen, keptLinks, keptMoves uint32
+
+// Keep notes what says that something has changed.
+func (v *View) Keep() { keptGen, keptLinks, keptMoves = v.gen, v.links, *v.moves() }
+
+// PutBack makes a call that changed something one that did not.
+func (v *View) PutBack(fault uint64) {
+	switch fault {
+	case 901:
+		v.gen, v.links = keptGen, keptLinks
+	case 902:
+		*v.moves() = keptMoves
+	}
+}
+`},
 }
 
 // Library makes the library below dir and returns its path.
