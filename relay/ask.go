@@ -16,8 +16,7 @@ const (
 	askMax   = 4096 // longest path, with its NUL
 )
 
-// ask verifies the configuration where the tracer's environment does not hold it, because a launcher gives it to the
-// guest alone: the rootfs and every binding must be, to PRoot, the very directory or file that they are on the host.
+// ask verifies a configuration that somebody made who may not know how PRoot was started: the rootfs and every binding must be, to PRoot, the very directory or file that they are on the host.
 // The tracer's command line must not name a mode that changes answers, and no more bindings than are configured.
 func ask(tracer uint64) bool {
 	procPath(tracer, "cmdline")
@@ -72,12 +71,12 @@ func plainOptions(n int) (binds int, ok bool) {
 		}
 		value := false
 		switch s {
-		case "-r", "--rootfs", "-w", "--pwd", "--cwd", "-v", "--verbose":
+		case "-r", "--rootfs", "-w", "--pwd", "--cwd", "-v", "--verbose", "-k", "--kernel-release":
 			value = true
 		case "-b", "--bind", "-m", "--mount":
 			value = true
 			binds++
-		case "--kill-on-exit", "-p", "--netcoop":
+		case "--kill-on-exit", "-p", "--netcoop", "--sysvipc", "-H":
 		default:
 			return 0, false
 		}

@@ -43,9 +43,14 @@ func attest() bool {
 	return alike(conf.root, "/") // what launcher and guest agree on is still not what PRoot was told
 }
 
+// RunKey is how the keys begin that svcrelay run makes. What the tracer's environment says besides such a key was
+// derived from PRoot's own command line; a guest cannot change the environment of its tracer.
+const RunKey = "run-"
+
 // sameView compares the tracer's environment, the first n bytes of buffer, with the configuration. The tracer's
-// must contain the key, and everything it says of its view of the file system must be as it is here; if it says
-// nothing, PRoot is asked. If it says that nothing is to be answered, a guest cannot undo that by unsetting variables.
+// must contain the key, and everything it says of its view of the file system must be as it is here. Unless it comes
+// from svcrelay run, PRoot is asked as well. If it says that nothing is to be answered, a guest cannot undo that by
+// unsetting variables.
 func sameView(n int, tracer uint64) bool {
 	key := false
 	theirs = config{}
@@ -69,10 +74,15 @@ func sameView(n int, tracer uint64) bool {
 	if !key || theirs.off || theirs.unknown {
 		return false
 	}
-	if theirs.root == "" && theirs.binds == "" {
-		return ask(tracer)
+	if theirs.root != "" || theirs.binds != "" {
+		if theirs.root != conf.root || theirs.binds != conf.binds {
+			return false
+		}
+		if hasPrefix(conf.key, RunKey) {
+			return true
+		}
 	}
-	return theirs.root == conf.root && theirs.binds == conf.binds
+	return ask(tracer)
 }
 
 func valueOf(s, name string) (value string, ok bool) {

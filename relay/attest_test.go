@@ -58,9 +58,10 @@ func TestProcFiles(t *testing.T) {
 }
 
 func TestSameView(t *testing.T) {
-	conf = config{key: "k", root: "/r", binds: "/a|/b:/c"}
+	conf = config{key: RunKey + "k", root: "/r", binds: "/a|/b:/c"}
+	defer func() { conf = config{} }()
 	env := func(v ...string) int { return fill(strings.Join(v, "\x00") + "\x00") }
-	const key, root, binds = "PROOT_FASTPATH=k", "PROOT_FP_ROOT=/r", "PROOT_FP_BINDS=/a|/b:/c"
+	const key, root, binds = "PROOT_FASTPATH=" + RunKey + "k", "PROOT_FP_ROOT=/r", "PROOT_FP_BINDS=/a|/b:/c"
 	if !sameView(env("PATH=/bin", "", "", key, root, binds), 1) {
 		t.Error("refused the same view")
 	}
@@ -75,6 +76,11 @@ func TestSameView(t *testing.T) {
 			t.Errorf("believed %q", v)
 		}
 	}
+	// Whoever else made the variables may not know how PRoot was started.
+	conf.key = "k"
+	if sameView(env("PROOT_FASTPATH=k", root, binds), uint64(os.Getpid())) {
+		t.Error("believed a view without asking")
+	}
 }
 
 func TestPlainOptions(t *testing.T) {
@@ -85,6 +91,7 @@ func TestPlainOptions(t *testing.T) {
 	}{
 		{"proot -r /r -b /a:/b -w / /bin/sh -c x", 1, true},
 		{"proot --rootfs=/r --bind=/a -m /b --kill-on-exit /bin/sh -0", 2, true},
+		{"proot -r /r -k 6.1 --kernel-release=6.2 --sysvipc -H -b /a sh -0", 1, true},
 		{"proot -r /r -0 sh", 0, false},
 		{"proot -r /r --link2symlink sh", 0, false},
 		{"proot -S /r sh", 0, false},

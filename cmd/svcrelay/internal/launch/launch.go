@@ -15,6 +15,7 @@ import (
 	"svcrelay/cmd/svcrelay/internal/beside"
 	"svcrelay/cmd/svcrelay/internal/prootargs"
 	"svcrelay/cmd/svcrelay/internal/view"
+	"svcrelay/relay"
 )
 
 // ShimName is the file name of the shim. The shim finds itself in LD_PRELOAD by that name.
@@ -91,7 +92,7 @@ func Make(r Request) (*Plan, error) {
 	}
 	var key [16]byte
 	rand.Read(key[:])
-	word := hex.EncodeToString(key[:])
+	word := relay.RunKey + hex.EncodeToString(key[:])
 	env.set("PROOT_FASTPATH", word)
 	env.set("PROOT_FP_KEY", word)
 	env.set("PROOT_FP_ROOT", p.View.Root)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"svcrelay/relay"
 )
 
 // fakeProot writes a file that looks like a dynamically linked arm64 program, with text in it.
@@ -63,7 +65,7 @@ func TestMakeOn(t *testing.T) {
 	}
 	env := environment(p.Env)
 	key := env.value("PROOT_FP_KEY")
-	if len(key) != 32 || env.value("PROOT_FASTPATH") != key {
+	if len(key) != len(relay.RunKey)+32 || !strings.HasPrefix(key, relay.RunKey) || env.value("PROOT_FASTPATH") != key {
 		t.Errorf("key %q, %q", key, env.value("PROOT_FASTPATH"))
 	}
 	want := []string{"A=1", "PROOT_FP_TTL_MS=5", "Z=2", "PROOT_FASTPATH=" + key, "PROOT_FP_KEY=" + key, "PROOT_FP_ROOT=" + rootfs,
