@@ -16,8 +16,9 @@ const (
 	askMax   = 4096 // longest path, with its NUL
 )
 
-// ask verifies a configuration that somebody made who may not know how PRoot was started: the rootfs and every binding must be, to PRoot, the very directory or file that they are on the host.
-// The tracer's command line must not name a mode that changes answers, and no more bindings than are configured.
+// ask verifies a configuration that somebody made who may not know how PRoot was started: the rootfs and every binding
+// must be, to PRoot, the very directory or file that they are on the host. The tracer's command line must not name a
+// mode that changes answers, and no more bindings than are configured.
 func ask(tracer uint64) bool {
 	procPath(tracer, "cmdline")
 	n, ok := slurp()
