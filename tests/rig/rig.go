@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"svcrelay/tests/rig/cache"
@@ -61,7 +62,8 @@ type Result struct {
 const PRootPath = "/usr/bin/proot"
 
 // Run boots the VM, runs the job and returns its results. A command that fails is no error of Run: see
-// Result.Status. Only one VM runs at a time on a machine, whatever process asks for it.
+// Result.Status. No more VMs run at a time on
+// a machine than slots allow, whatever process asks for them.
 func Run(ctx context.Context, job Job) (*Result, error) {
 	job.defaults()
 	b, err := prepare(ctx, job)
@@ -77,13 +79,13 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	if err := b.writeJob(last, job, scratch); err != nil {
 		return nil, err
 	}
-	unlock, err := cache.LockContext(ctx, "vm")
+	slot, unlock, err := cache.LockAny(ctx, slots()...)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	// One directory for all, emptied while the lock is held: a killed test leaves nothing for long.
-	dir, err := freshDir("vm")
+	// A directory for each slot, emptied while its lock is held: a killed test leaves nothing for long.
+	dir, err := freshDir(slot)
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +103,14 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	}
 	res.Console, res.Took = console, time.Since(start)
 	return res, nil
+}
+
+// slots names the places for VMs: one for each core, two at the most. A VM keeps one core busy.
+func slots() []string {
+	if runtime.NumCPU() < 2 {
+		return []string{"vm"}
+	}
+	return []string{"vm", "vm-2"}
 }
 
 // Prepare fetches and builds everything a job needs, without running it.

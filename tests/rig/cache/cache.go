@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -67,29 +68,36 @@ func Lock(name string) (release func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// LockContext is Lock for a wait that may be long: it gives up when ctx ends.
-func LockContext(ctx context.Context, name string) (release func(), err error) {
-	type result struct {
-		release func()
-		err     error
+// LockAny takes the first of several locks that is free, and says which. Where none is, it says so once and looks again
+// until ctx ends.
+func LockAny(ctx context.Context, names ...string) (name string, release func(), err error) {
+	dir, err := Dir("locks")
+	if err != nil {
+		return "", nil, err
 	}
-	got := make(chan result, 1)
-	go func() {
-		release, err := Lock(name)
-		if err == nil && ctx.Err() != nil {
-			release()
+	for told := false; ; told = true {
+		for _, name := range names {
+			f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o644)
+			if err != nil {
+				return "", nil, fmt.Errorf("cache lock %s: %w", name, err)
+			}
+			err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+			if err == nil {
+				return name, func() { f.Close() }, nil
+			}
+			f.Close()
+			if err != unix.EWOULDBLOCK && err != unix.EINTR {
+				return "", nil, fmt.Errorf("cache lock %s: %w", name, err)
+			}
 		}
-		got <- result{release, err}
-	}()
-	select {
-	case r := <-got:
-		if r.err == nil && ctx.Err() != nil {
-			r.release() // again does no harm
-			return nil, ctx.Err()
+		if !told {
+			fmt.Fprintf(os.Stderr, "rig: waiting for another process that uses %q\n", names)
 		}
-		return r.release, r.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting for the lock %s: %w", name, ctx.Err())
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return "", nil, fmt.Errorf("waiting for one of the locks %q: %w", names, ctx.Err())
+		}
 	}
 }
 
