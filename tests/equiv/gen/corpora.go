@@ -139,39 +139,47 @@ var ways = []string{
 	"/t/hard", "/t/ldir/../file2",
 }
 
-// Write returns the hand-written cases for what changes files, one for each operation. Of every nth path only.
+// Write returns the hand-written cases for what changes files, one for each operation. Of every nth path only, and
+// then several operations share a case, since starting one takes longer than a few operations do.
 func Write(nth int) []*cases.Case {
 	var out []*cases.Case
+	share := 1
+	if nth > 1 {
+		share = 6
+	}
 	for i, change := range changes {
-		c := writeWorld(fmt.Sprintf("write-%d", i), i%2*1000)
-		emit := func(s string) { c.Script = append(c.Script, "0 "+s) }
-		emit(">1 open \"/t\" 0x4000 0")
-		emit(">3 inotify_init1 0x800")
-		emit(">4 open \"/t/file\" 0 0")
-		emit("chdir \"/t\"")
+		if i%share == 0 {
+			c := writeWorld(fmt.Sprintf("write-%d", i), i/share%2*1000)
+			c.Script = []string{`0 >1 open "/t" 0x4000 0`, "0 >3 inotify_init1 0x800", `0 >4 open "/t/file" 0 0`, `0 chdir "/t"`}
+			out = append(out, c)
+		}
+		c := out[len(out)-1]
 		for j, w := range ways {
-			if (i+j)%nth != 0 {
-				continue
-			}
-			s := fmt.Sprintf(change, quote("", w))
-			if strings.Contains(s, "@2") {
-				emit(">2 socket 1 0x801 0")
-				s = strings.TrimSuffix(s, " 30") + fmt.Sprintf(" %d", 2+min(len(w), 107))
-			}
-			s = strings.NewReplacer("N1", fmt.Sprintf("n%d", j), "S1", fmt.Sprintf("s%d", j)).Replace(s)
-			if strings.Contains(change, "S1") {
-				emit(fmt.Sprintf("save \"/t/s%d\" \"x\"", j))
-			}
-			emit(s)
-			if j%4 == 0 {
-				emit("lstat " + quote("", w) + " b128")
+			if (i+j)%nth == 0 {
+				c.Script = append(c.Script, tryChange(change, w, fmt.Sprintf("%d-%d", i, j), j%4 == 0)...)
 			}
 		}
-		emit("ls \"/t\"")
-		emit("ls \"/b/one\"")
-		out = append(out, c)
+		c.Script = append(c.Script, `0 ls "/t"`, `0 ls "/b/one"`)
 	}
 	return out
+}
+
+// tryChange returns the lines that try one change with one path. The id makes names that are used only here.
+func tryChange(change, way, id string, look bool) []string {
+	var lines []string
+	s := fmt.Sprintf(change, quote("", way))
+	if strings.Contains(s, "@2") {
+		lines = append(lines, "0 >2 socket 1 0x801 0")
+		s = strings.TrimSuffix(s, " 30") + fmt.Sprintf(" %d", 2+min(len(way), 107))
+	}
+	if strings.Contains(change, "S1") {
+		lines = append(lines, fmt.Sprintf(`0 save "/t/s%s" "x"`, id))
+	}
+	lines = append(lines, "0 "+strings.NewReplacer("N1", "n"+id, "S1", "s"+id).Replace(s))
+	if look {
+		lines = append(lines, "0 lstat "+quote("", way)+" b128")
+	}
+	return lines
 }
 
 func writeWorld(name string, uid int) *cases.Case {
