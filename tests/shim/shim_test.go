@@ -3,7 +3,6 @@ package shim
 import (
 	"context"
 	"flag"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -24,14 +23,6 @@ const (
 )
 
 var otherProot = flag.String("proot", "", "an arm64 PRoot to test with instead of the rig's, such as one of the Termux line")
-
-// vmOnly leaves a test out of a quick run.
-func vmOnly(t *testing.T) {
-	t.Helper()
-	if testing.Short() || os.Getenv("SVCRELAY_VM") == "" {
-		t.Skip("boots a VM; set SVCRELAY_VM=1")
-	}
-}
 
 // build makes the shim, the command and the test programs for the guests, and adds them to a job.
 func build(t *testing.T, ctx context.Context, guests ...string) rig.Job {
@@ -130,7 +121,7 @@ SVCRELAY_GUEST_LD_PRELOAD: unset
 
 // TestShim runs the shim in PRoot, and by itself in programs of both C libraries.
 func TestShim(t *testing.T) {
-	vmOnly(t)
+	rig.NeedVM(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	job := build(t, ctx, "bookworm", "musl")
@@ -176,7 +167,7 @@ func TestShim(t *testing.T) {
 
 // TestBindings compares what svcrelay tells guests with what PRoot itself says it shows where.
 func TestBindings(t *testing.T) {
-	vmOnly(t)
+	rig.NeedVM(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	job := build(t, ctx, "bookworm")
