@@ -52,7 +52,7 @@ func TestDemoHasAsManyFilesAsItSays(t *testing.T) {
 }
 
 func TestListHasNoRawControlCharacters(t *testing.T) {
-	for _, nth := range []int{1, 6, 31} {
+	for _, nth := range []int{1, 6, 61} {
 		l := List(nth)
 		t.Logf("%d items", bytes.Count(l, []byte("\n")))
 		for _, c := range l {
