@@ -82,7 +82,7 @@ func TestSameWhereInert(t *testing.T) {
 		{name: "changed identity", options: with("-i", "1000:1000")},
 		{name: "kernel release", options: with("-k", "4.4.0"), wanted: either},
 		{name: "the trampoline's address is taken", preload: byVariable, before: progDir + "/liboccupy.so"},
-		{name: "the trampoline's address is taken, file", before: progDir + "/liboccupy.so"},
+		{name: "the trampoline's address is taken, file", before: progDir + "/liboccupy.so", wanted: either},
 		{name: "a filter besides PRoot's", wrap: []string{progDir + "/refuse", "nothing"}},
 		{name: "mmap at the trampoline refused", wrap: []string{progDir + "/refuse", "trampoline", "12"}},
 		{name: "mprotect for execution refused", wrap: []string{progDir + "/refuse", "execute", "13"}},
@@ -97,7 +97,6 @@ func TestSameWhereInert(t *testing.T) {
 		{name: "nested PRoot", wrap: nested(), workloads: []string{"few", "cwd"}},
 		{name: "nested PRoot without seccomp", wrap: append([]string{"/usr/bin/env", "PROOT_NO_SECCOMP=1"}, nested()...), workloads: []string{"few", "listing"}},
 		{name: "nested PRoot with another root", wrap: []string{"/usr/bin/proot", "-r", "/", "-b", "/c:/etc", "-w", "/"}, workloads: []string{"few", "listing"}},
-		{name: "chroot in the guest", wrap: []string{"/usr/sbin/chroot", "/"}, workloads: []string{"few", "listing"}, wanted: either},
 		{name: "700 long bindings", options: manyOptions(), workloads: []string{"listing"}, wanted: either},
 	}
 	for name, value := range map[string]string{"control": "\x01\x02\x7f\xff", "separators": stray, "long": strings.Repeat("x/", 5000), "number": "-1"} {
