@@ -91,6 +91,24 @@ func TestCancels(t *testing.T) {
 	}
 }
 
+func TestAsync(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		words []uint32
+		want  bool
+	}{
+		{"after a call", []uint32{0x94000010, 0x2a0003f3, 0xaa1403e1, 0xd2800708, SVC}, true},
+		{"after a branch", []uint32{0x94000010, 0x14000002, 0xd2800708, SVC}, false},
+		{"far from a call", []uint32{0x94000010, 0, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd2800708, SVC}, false},
+		{"alone", []uint32{SVC}, false},
+	} {
+		a := addrOf(c.words)
+		if got := Async(a+uintptr(len(c.words)-1)*4, a); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
 // TestConstant compares constant and copied with an independent decoder on random moves.
 func TestConstant(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))

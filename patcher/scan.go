@@ -64,7 +64,7 @@ func (p *Plan) scan(lo, hi uintptr, want *Numbers) bool {
 			p.Dispatchers++
 		} else if !ok && at+4 < hi && Cancels(at, lo) {
 			nr = uintptr(AnyCancellable)
-		} else if !ok || !want.Has(nr) {
+		} else if !ok || !want.Has(nr) || nr == nocgo.SysOpenat && Async(at, lo) {
 			continue
 		}
 		if p.Count >= MaxSites {

@@ -7,9 +7,10 @@
 //
 // # Known limits
 //
-// A thread that is cancelled while the kernel works for a relay ends as it should and runs the cleanup handlers of
-// pthread_cleanup_push, but not those that the unwinder finds through exception tables: nothing describes the
-// trampoline page and the stubs to it. Backtraces that a signal handler takes at such a moment end there.
+// Nothing describes the trampoline page and the stubs to an unwinder: backtraces that a signal handler takes there end
+// there. A thread that is cancelled while it waits for a child (before glibc 2.41) ends as it should and runs the
+// cleanup handlers of pthread_cleanup_push, but not those that the unwinder finds through exception tables. Opens at
+// which a thread can be cancelled are left to PRoot for this reason.
 //
 // Sites whose number comes from a register, such as the one in syscall, are not patched.
 //

@@ -13,6 +13,7 @@ import (
 	"sort"
 	"unsafe"
 
+	"svcrelay/nocgo"
 	"svcrelay/patcher"
 )
 
@@ -125,13 +126,17 @@ func (r *Report) site(at, lo, hi uintptr, s Site, wanted *patcher.Numbers) {
 	switch {
 	case known:
 		s.Syscall = callName(nr)
-		patched = wanted.Has(nr)
+		async := nr == nocgo.SysOpenat && patcher.Async(at, lo)
+		patched = wanted.Has(nr) && !async
 		path := pathCalls[s.Syscall]
 		if path {
 			r.Path.count(patched)
 		}
 		matters = path
 		s.Why = "no relay answers or watches this call"
+		if async {
+			s.Why = "a thread can be cancelled in it at any moment"
+		}
 	case patcher.Dispatches(at, lo):
 		s.Syscall, patched = "any", true
 		r.Dispatchers.count(true)
