@@ -23,7 +23,7 @@ import (
 )
 
 func main() {
-	var ops, perCase, shrink, boot int
+	var ops, perCase, shrink, boot, nth int
 	var seed uint64
 	var configs []string
 	var out, file string
@@ -35,6 +35,7 @@ func main() {
 	f.IntVar(&perCase, "per-case", 600, "operations of one case")
 	f.IntVar(&shrink, "shrink", 8, "how many differences to make small")
 	f.IntVar(&boot, "boot", 900, "seconds for one VM")
+	f.IntVar(&nth, "corpora", 1, "every which path of the hand-written cases, with all configurations; 0: none of them")
 	f.StringVar(&out, "out", "out/equiv.json", "where the figures go")
 	f.StringVar(&file, "case", "", "run only the case in this file")
 	f.StringVar(&tools.Dist, "dist", "", "directory with the built files; default dist/ of the source tree")
@@ -57,9 +58,9 @@ func main() {
 		}
 		req.Ops, req.Kept = 0, []cases.Kept{{Name: filepath.Base(file), Config: "kept", Text: string(text)}}
 	}
-	if len(configs) == len(gen.Configs) && file == "" {
+	if len(configs) == len(gen.Configs) && file == "" && nth > 0 {
 		var err error
-		if req.Kept, err = session.Corpora(1); err != nil {
+		if req.Kept, err = session.Corpora(nth); err != nil {
 			fail(err)
 		}
 	}
@@ -77,8 +78,16 @@ func runAll(ctx context.Context, tools session.Tools, req cases.Request) (*cases
 	all := &cases.Reply{Configs: map[string]*cases.Figures{}}
 	for {
 		reply, err := session.Run(ctx, tools, req)
+		if err != nil && len(all.Configs) > 0 {
+			// What was found before is worth more than the reason why it ends here.
+			all.Problems = append(all.Problems, err.Error())
+			return all, nil
+		}
 		if err != nil {
 			return nil, err
+		}
+		for _, m := range reply.Mismatches {
+			fmt.Print("\n", session.Describe(m))
 		}
 		stuck := reply.Next == req.First && reply.Kept == 0
 		all.Add(reply)
@@ -154,9 +163,6 @@ func report(reply *cases.Reply, out string) error {
 	r.Answered = share(answered, calls)
 	for _, p := range reply.Problems {
 		fmt.Println("problem:", p)
-	}
-	for _, m := range reply.Mismatches {
-		fmt.Print("\n", session.Describe(m))
 	}
 	text, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
