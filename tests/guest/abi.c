@@ -1,0 +1,130 @@
+// abi checks that nothing in a process can tell a relay from the system call it stands for. Every check runs in a
+// process of its own and ends in one line: "NAME ok ...", "NAME none REASON" or "NAME FAIL N ...", after lines that
+// say what is wrong. The same program under PRoot alone passes, too, apart from checks that look at relays.
+//
+//   abi [-x] [CHECK...]     -x: all but these
+#include "abi.h"
+#include <stdarg.h>
+#include <sys/resource.h>
+#include <time.h>
+
+int relayed;
+const char *self;
+static int wrong;
+static char notes[400];
+
+void bad(const char *fmt, ...)
+{
+	va_list ap;
+	if (wrong++ >= 6)
+		return;
+	va_start(ap, fmt);
+	fputs("  ", stdout);
+	vprintf(fmt, ap);
+	putchar('\n');
+	va_end(ap);
+}
+
+void note(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	size_t n = strlen(notes);
+	vsnprintf(notes + n, sizeof notes - n, fmt, ap);
+	va_end(ap);
+}
+
+static const char *running;
+
+void none(const char *why)
+{
+	printf("%s none %s\n", running, why);
+	fflush(stdout);
+	_exit(0);
+}
+
+uint64_t rnd(void)
+{
+	static uint64_t s = 0x9e3779b97f4a7c15ull;
+	s ^= s << 13, s ^= s >> 7, s ^= s << 17;
+	return s;
+}
+
+// run makes one check in a child.
+static int run(const struct check *c)
+{
+	int status;
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0) {
+		running = c->name;
+		alarm(c->seconds ? c->seconds : 60);
+		c->run();
+		if (wrong)
+			printf("%s FAIL %d%s\n", c->name, wrong, notes);
+		else
+			printf("%s ok%s\n", c->name, notes);
+		fflush(stdout);
+		_exit(wrong != 0);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR) {
+			printf("%s FAIL waitpid: %s\n", c->name, strerror(errno));
+			return 1;
+		}
+	if (WIFSIGNALED(status)) {
+		printf("%s FAIL ended by signal %d\n", c->name, WTERMSIG(status));
+		return 1;
+	}
+	return status != 0;
+}
+
+static int chosen(const char *name, int argc, char **argv)
+{
+	int except = argc > 1 && strcmp(argv[1], "-x") == 0;
+	for (int i = 1 + except; i < argc; i++)
+		if (strcmp(argv[i], name) == 0)
+			return !except;
+	return except || argc == 1;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct check *all[] = {register_checks, signal_checks, process_checks};
+	int failed = 0, timed = getenv("ABI_TIMES") != NULL;
+
+	self = argv[0];
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	if (argc > 1 && strcmp(argv[1], "exec-me") == 0)
+		return argc == 2 ? 7 : access(argv[2], F_OK) != 0;
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+	umask(022);
+	mkdir(BASE, 0755);
+	mkdir(BASE "/dir", 0755);
+	int fd = open(BASE "/file", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (fd < 0 || write(fd, "text\n", 5) != 5 || chdir(BASE) != 0) {
+		perror(BASE);
+		return 3;
+	}
+	close(fd);
+	unlink("link");
+	unlink("dangling");
+	unlink("fifo");
+	if (symlink("file", "link") != 0 || symlink("nowhere", "dangling") != 0 || mkfifo("fifo", 0644) != 0)
+		perror(BASE "/link");
+	find_sites();
+	relayed = nsites > 0;
+	printf("relays %d\n", nsites);
+	for (unsigned k = 0; k < sizeof all / sizeof *all; k++)
+		for (const struct check *c = all[k]; c->name; c++)
+			if (chosen(c->name, argc, argv)) {
+				struct timespec a, b;
+				clock_gettime(CLOCK_MONOTONIC, &a);
+				failed += run(c);
+				clock_gettime(CLOCK_MONOTONIC, &b);
+				if (timed)
+					printf("    %.2f s\n", (b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec) / 1e9);
+			}
+	fflush(stdout);
+	return failed != 0;
+}

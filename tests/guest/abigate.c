@@ -1,0 +1,166 @@
+// The gate to sites (see abigate.S): finding sites, aiming, and the calls to try.
+#include "abi.h"
+
+extern const char abi_gate[], abi_gate_jump[], abi_gate_svc[], abi_gate_back[], abi_gate_end[];
+
+struct gate *gate;
+struct site sites[256];
+int nsites;
+
+static char *code;
+static int memfd = -1;
+static uintptr_t page_size;
+static const struct site *aimed;
+static uint32_t after;
+static uintptr_t lib_lo, lib_hi, stubs_lo[16], stubs_hi[16];
+static int nstubs;
+
+static uintptr_t target(const uint32_t *at, uint32_t w) { return (uintptr_t)at + ((int64_t)((uint64_t)w << 38) >> 36); }
+
+static uint32_t word(uintptr_t at)
+{
+	uint32_t w = 0;
+	if (pread(memfd, &w, 4, (off_t)at) != 4)
+		return 0;
+	return w;
+}
+
+// stub_number is the number a stub is for, or -1 if there is no stub.
+static int stub_number(uintptr_t at)
+{
+	uint32_t w = word(at);
+	return (w & 0xffc003ff) == 0xd1000108 && word(at + 44) == 0xd4000001 ? (int)(w >> 10 & 0xfff) : -1;
+}
+
+enum where where_is(uintptr_t pc)
+{
+	if (pc >= lib_lo && pc < lib_hi)
+		return in_library;
+	if (pc >= 0xffff00000 && pc < 0xffff01000)
+		return in_page;
+	for (int i = 0; i < nstubs; i++)
+		if (pc >= stubs_lo[i] && pc < stubs_hi[i])
+			return in_stub;
+	return elsewhere;
+}
+
+void find_sites(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[512], perm[8], name[256];
+	uintptr_t lo, hi;
+	memfd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	while (f && fgets(line, sizeof line, f)) {
+		name[0] = 0;
+		if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %255s", &lo, &hi, perm, name) < 3 || perm[2] != 'x')
+			continue;
+		if (strstr(name, "libsvcrelay"))
+			lib_lo = lo, lib_hi = hi;
+		if (!name[0] && lo != 0xffff00000 && nstubs < 16)
+			stubs_lo[nstubs] = lo, stubs_hi[nstubs++] = hi;
+		if (!strstr(name, "/libc.") && !strstr(name, "/libc-") && !strstr(name, "/ld-"))
+			continue;
+		for (uint32_t *p = (uint32_t *)lo; p < (uint32_t *)hi && nsites < 256; p++) {
+			struct site *s = &sites[nsites];
+			if ((*p & 0xfc000000) != 0x14000000)
+				continue;
+			uintptr_t to = target(p, *p);
+			if (to >= lo && to < hi)
+				continue;
+			s->at = p;
+			s->count = 0;
+			for (int nr; (nr = stub_number(to)) >= 0 && s->count < 64;) {
+				s->nrs[s->count++] = nr;
+				uintptr_t next = target((uint32_t *)(to + 80), word(to + 80));
+				if (next == to + 44)
+					break;
+				to = next;
+			}
+			if (s->count > 0)
+				nsites++;
+		}
+	}
+	if (f)
+		fclose(f);
+}
+
+// poke writes an instruction into text; nothing of the C library may run meanwhile.
+static void poke(uint32_t *at, uint32_t w)
+{
+	char *page = (char *)((uintptr_t)at & ~0xfffful);
+	size_t size = 0x10000;
+	if (page != code)
+		page = (char *)((uintptr_t)at & ~(page_size - 1)), size = page_size;
+	if (sys6(SYS_mprotect, (long)page, size, PROT_READ | PROT_WRITE, 0, 0, 0) != 0)
+		_exit(3);
+	*at = w;
+	__asm__ volatile("dc cvau, %0\n\tdsb ish\n\tic ivau, %0\n\tdsb ish\n\tisb" ::"r"(at) : "memory");
+	sys6(SYS_mprotect, (long)page, size, PROT_READ | PROT_EXEC, 0, 0, 0);
+}
+
+void gate_open(void)
+{
+	uintptr_t near = nsites ? (uintptr_t)sites[0].at : (uintptr_t)&fopen;
+	size_t size = abi_gate_end - abi_gate;
+	page_size = sysconf(_SC_PAGESIZE);
+	for (uintptr_t at = (near & ~0xffffful) - 0x100000; near - at < 0x4000000; at -= 0x100000) {
+		code = mmap((void *)at, 0x20000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (code == (void *)at)
+			break;
+		munmap(code, 0x20000);
+		code = NULL;
+	}
+	if (!code) {
+		bad("no place for the gate near libc");
+		_exit(3);
+	}
+	memcpy(code, abi_gate, size);
+	__builtin___clear_cache(code, code + size);
+	mprotect(code, 0x10000, PROT_READ | PROT_EXEC);
+	gate = (void *)(code + 0x10000);
+}
+
+static uint32_t branch(uintptr_t from, uintptr_t to)
+{
+	int64_t d = (int64_t)(to - from) / 4;
+	if (d < -(1 << 25) || d >= 1 << 25) {
+		bad("a branch does not reach");
+		_exit(3);
+	}
+	return 0x14000000 | ((uint32_t)d & 0x3ffffff);
+}
+
+void aim(const struct site *s)
+{
+	uintptr_t jump = (uintptr_t)code + (abi_gate_jump - abi_gate);
+	if (aimed)
+		poke(aimed->at + 1, after);
+	aimed = s;
+	poke((uint32_t *)jump, s ? branch(jump, (uintptr_t)s->at) : 0xd503201f);
+	if (s) {
+		after = s->at[1];
+		poke(s->at + 1, branch((uintptr_t)(s->at + 1), (uintptr_t)code + (abi_gate_back - abi_gate)));
+	}
+}
+
+void gate_call(void)
+{
+	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(gate->in.tpidr));
+	((void (*)(void))code)();
+}
+
+void fill(unsigned nr, const uint64_t args[6], uintptr_t sp)
+{
+	struct registers *r = &gate->in;
+	for (int i = 0; i < 31; i++)
+		r->x[i] = rnd();
+	memcpy(r->x, args, 6 * sizeof args[0]);
+	r->x[8] = nr;
+	r->sp = sp;
+	r->nzcv = rnd() & 0xf0000000;
+	r->fpsr = rnd() & 0x0800009f;
+	r->fpcr = rnd() & 0x07c00000;
+	for (int i = 0; i < 32; i++)
+		r->v[i][0] = rnd(), r->v[i][1] = rnd();
+	memset(&gate->out, 0xa5, sizeof gate->out);
+}

@@ -1,0 +1,485 @@
+// Checks of registers, memory and stacks, through the gate.
+#include "abi.h"
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+
+#ifndef AT_EMPTY_PATH
+#define AT_EMPTY_PATH 0x1000
+#endif
+
+// Memory that calls read and write: a page to use, one that nobody may touch, one to read, one to execute.
+enum { slot = 0x10000 };
+static char *arena;
+#define usable (arena)
+#define nothing (arena + slot)
+#define readonly (arena + 2 * slot)
+static char before[slot], after_own[slot];
+static char *stack;
+enum { stack_size = 0x20000 };
+static int dirfd, filefd;
+
+static void prepare(void)
+{
+	if (!relayed)
+		none("no relays");
+	gate_open();
+	arena = mmap(NULL, 4 * slot, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack = mmap(NULL, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	strcpy(readonly, BASE "/file");
+	mprotect(nothing, slot, PROT_NONE);
+	mprotect(readonly, slot, PROT_READ);
+	dirfd = open(BASE, O_RDONLY | O_DIRECTORY);
+	filefd = open(BASE "/file", O_RDONLY);
+	for (int i = 0; i < slot; i++)
+		before[i] = 0x5c;
+	strcpy(before + 0x100, BASE "/file");
+	strcpy(before + 0x140, BASE "/missing");
+	strcpy(before + 0x180, BASE "/file/x");
+	strcpy(before + 0x1c0, "file");
+	strcpy(before + 0x200, "link");
+	strcpy(before + 0x240, "missing");
+	strcpy(before + 0x280, "/proc/self/exe");
+	strcpy(before + 0x2c0, BASE "/link");
+	strcpy(before + 0x300, "user.abi");
+	before[0x340] = 0;
+	memcpy(before + slot - sizeof BASE "/link", BASE "/link", sizeof BASE "/link"); // its end is the page's
+	memset(before + slot - 0x800, '/', 16);
+}
+
+#define at(off) ((uint64_t)(uintptr_t)(usable + (off)))
+#define TAG (0x5aull << 56)
+
+static struct trial trials_[600];
+static int ntrials;
+
+static void add(const char *name, unsigned nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+{
+	struct trial t = {name, nr, {a, b, c, d, e, 0x1234567887654321}};
+	if (ntrials < 600)
+		trials_[ntrials++] = t;
+}
+
+static const uint64_t cwd = (uint64_t)AT_FDCWD;
+
+// make_some lists calls of every kind: answered, failing and declined.
+static void make_some(void)
+{
+	uint64_t dir = dirfd;
+	ntrials = 0;
+	add("stat", 79, cwd, at(0x100), at(0x1000), 0, rnd());
+	add("stat missing", 79, cwd, at(0x140), at(0x1000), 0, rnd());
+	add("stat through a file", 79, cwd, at(0x180), at(0x1000), 0, rnd());
+	add("stat of nothing", 79, cwd, 8, at(0x1000), 0, rnd());
+	add("stat into nothing", 79, cwd, at(0x100), (uintptr_t)nothing, 0, rnd());
+	add("stat of /proc", 79, cwd, at(0x280), at(0x1000), 0, rnd());
+	add("stat of a link", 79, dir, at(0x200), at(0x1000), AT_SYMLINK_NOFOLLOW, rnd());
+	add("stat through a link", 79, dir, at(0x200), at(0x1000), 0, rnd());
+	add("stat of a descriptor", 79, filefd, at(0x340), at(0x1000), AT_EMPTY_PATH, rnd());
+	add("stat by no descriptor", 79, 999, at(0x1c0), at(0x1000), 0, rnd());
+	add("open", 56, cwd, at(0x100), O_RDONLY | O_CLOEXEC, 0, rnd());
+	add("open missing", 56, dir, at(0x240), O_RDONLY, 0, rnd());
+	add("open through a link", 56, dir, at(0x200), O_RDONLY, 0, rnd());
+	add("access", 48, cwd, at(0x100), R_OK, rnd(), rnd());
+	add("access missing", 48, dir, at(0x240), R_OK, rnd(), rnd());
+	add("readlink", 78, cwd, at(0x2c0), at(0x1000), 64, rnd());
+	add("readlink of a file", 78, cwd, at(0x100), at(0x1000), 64, rnd());
+	add("readlink of exe", 78, cwd, at(0x280), at(0x1000), 64, rnd());
+	add("statx", 291, cwd, at(0x100), 0, 0x7ff, at(0x1000));
+	add("statx missing", 291, dir, at(0x240), 0, 0x7ff, at(0x1000));
+	for (unsigned nr = 8; nr < 10; nr++)
+		add("getxattr", nr, at(0x100), at(0x300), at(0x1000), 64, rnd());
+	for (unsigned nr = 11; nr < 13; nr++)
+		add("listxattr", nr, at(0x100), at(0x1000), 64, rnd(), rnd());
+	// Calls that fail and change nothing, of the kinds that a relay passes on.
+	add("chdir", 49, 8, rnd(), rnd(), rnd(), rnd());
+	add("fchdir", 50, 999, rnd(), rnd(), rnd(), rnd());
+	add("unlinkat", 35, cwd, 8, 0, rnd(), rnd());
+	add("mkdirat", 34, cwd, 8, 0755, rnd(), rnd());
+	add("symlinkat", 36, 8, cwd, 8, rnd(), rnd());
+	add("linkat", 37, cwd, 8, cwd, 8, 0);
+	add("renameat", 38, cwd, 8, cwd, 8, 0);
+	add("renameat2", 276, cwd, 8, cwd, 8, 0);
+	add("fchmod", 52, 999, 0644, rnd(), rnd(), rnd());
+	add("fchmodat", 53, cwd, 8, 0644, rnd(), rnd());
+	add("fchown", 55, 999, 0, 0, rnd(), rnd());
+	add("fchownat", 54, cwd, 8, 0, 0, 0);
+	add("wait4", 260, 0x7ffffff0, 0, 1, 0, rnd());
+	add("waitid", 95, 0, 0, 0, 4 | 1, 0);
+	add("prctl", 167, 9999, 0, 0, 0, 0);
+	add("getppid", 173, rnd(), rnd(), rnd(), rnd(), rnd());
+	add("no such call", 0x12345, rnd(), rnd(), rnd(), rnd(), rnd());
+}
+
+static int answers(const struct site *s, unsigned nr)
+{
+	for (int i = 0; i < s->count; i++)
+		if (s->nrs[i] == nr)
+			return 1;
+	return 0;
+}
+
+// attempt makes one call and closes what it opened.
+static void attempt(const struct trial *t, uintptr_t sp)
+{
+	memcpy(usable, before, slot);
+	fill(t->nr, t->args, sp);
+	gate_call();
+	if (t->nr == 56 && (int64_t)gate->out.x[0] >= 0)
+		sys6(SYS_close, gate->out.x[0], 0, 0, 0, 0, 0);
+}
+
+static uintptr_t some_sp(void) { return (uintptr_t)stack + stack_size - 2048 - rnd() % 1024 * 16; }
+
+// compare checks a relay's registers: as they were, or what the real call leaves.
+static void compare(const struct site *s, const struct trial *t, const struct registers *own)
+{
+	const struct registers *in = &gate->in, *out = &gate->out;
+	if (out->x[0] != own->x[0])
+		bad("%s at %p: x0 is %#lx, not %#lx", t->name, (void *)s->at, (long)out->x[0], (long)own->x[0]);
+	for (int i = 1; i < 31; i++)
+		if (out->x[i] != in->x[i] && !((i == 1 || i == 8) && out->x[i] == own->x[i]))
+			bad("%s at %p: x%d is %#lx, not %#lx", t->name, (void *)s->at, i, (long)out->x[i], (long)in->x[i]);
+	if (out->sp != in->sp || out->nzcv != in->nzcv || out->fpcr != in->fpcr || out->fpsr != in->fpsr || out->tpidr != in->tpidr)
+		bad("%s at %p: sp %#lx %#lx nzcv %#lx %#lx fpcr %#lx %#lx fpsr %#lx %#lx tpidr %#lx %#lx", t->name, (void *)s->at,
+		    (long)out->sp, (long)in->sp, (long)out->nzcv, (long)in->nzcv, (long)out->fpcr, (long)in->fpcr, (long)out->fpsr,
+		    (long)in->fpsr, (long)out->tpidr, (long)in->tpidr);
+	for (int i = 0; i < 32; i++)
+		if (memcmp(out->v[i], in->v[i], 16) != 0)
+			bad("%s at %p: v%d changed", t->name, (void *)s->at, i);
+	if (memcmp(usable, after_own, slot) != 0)
+		bad("%s at %p: other memory", t->name, (void *)s->at);
+}
+
+// own makes the call by the gate's own svc.
+static struct registers own(const struct trial *t)
+{
+	aim(NULL);
+	attempt(t, (uintptr_t)stack + stack_size / 2);
+	memcpy(after_own, usable, slot);
+	return gate->out;
+}
+
+// Every register at every site, for every kind of call.
+static void registers(void)
+{
+	prepare();
+	make_some();
+	int made = 0;
+	for (int k = 0; k < ntrials; k++) {
+		const struct trial *t = &trials_[k];
+		struct registers o = own(t);
+		for (int i = 0; i < nsites; i++) {
+			if (!answers(&sites[i], t->nr) && t->nr != 173 && t->nr != 0x12345)
+				continue;
+			aim(&sites[i]);
+			for (int round = 0; round < 3; round++, made++) {
+				attempt(t, some_sp());
+				compare(&sites[i], t, &o);
+			}
+		}
+		aim(NULL);
+	}
+	note(" %d sites, %d calls", nsites, made);
+}
+
+// site_for is a site that answers nr.
+static const struct site *site_for(unsigned nr)
+{
+	for (int i = 0; i < nsites; i++)
+		if (answers(&sites[i], nr))
+			return &sites[i];
+	return NULL;
+}
+
+// Every pointer of every answered call, wherever it may point.
+static void memory(void)
+{
+	prepare();
+	const uint64_t paths[] = {at(0x100), at(0x140), at(0x180), at(0x1c0), at(0x240), at(0x340), at(slot - sizeof BASE "/link"), at(slot - 3), at(slot - 0x800), 0, 8,
+	                          (uintptr_t)nothing, (uintptr_t)readonly, at(0x100) | TAG, 1ull << 55, 0xffff800000000000, ~0ull};
+	const uint64_t bufs[] = {at(0x1000), at(0x1003), at(slot - 0x400), at(slot - 128), at(slot - 127), at(slot - 8), 0, 8, (uintptr_t)nothing,
+	                         (uintptr_t)readonly, at(0x1000) | TAG, 0xffff800000000000, ~0ull};
+	const uint64_t dirs[] = {cwd, (uint64_t)dirfd, (uint64_t)filefd, (uint64_t)-1};
+	int made = 0;
+	static const unsigned nrs[] = {79, 56, 48, 78, 291, 8, 11};
+	for (unsigned n = 0; n < sizeof nrs / sizeof *nrs; n++) {
+		const struct site *s = site_for(nrs[n]);
+		if (!s)
+			continue;
+		for (unsigned p = 0; p < sizeof paths / 8; p++)
+			for (unsigned b = 0; b < sizeof bufs / 8; b++)
+				for (unsigned d = 0; d < 4; d++) {
+					struct trial t = {"", nrs[n], {dirs[d], paths[p], bufs[b], 0, 0, 0}};
+					char name[80];
+					int flags = (p + b + d) % 3 == 0 ? AT_SYMLINK_NOFOLLOW : 0;
+					switch (nrs[n]) {
+					case 79:
+						t.args[3] = flags;
+						break;
+					case 56:
+					case 48:
+						if (b)
+							continue;
+						t.args[2] = nrs[n] == 56 ? O_RDONLY : R_OK;
+						break;
+					case 78:
+						t.args[3] = (uint64_t[]){64, 3, 0, 5}[d];
+						break;
+					case 291:
+						t.args[2] = flags, t.args[3] = 0x7ff, t.args[4] = bufs[b];
+						break;
+					default:
+						if (d > 1)
+							continue;
+						t.args[0] = paths[p], t.args[1] = nrs[n] == 8 ? (d ? paths[b] : at(0x300)) : bufs[b];
+						t.args[2] = nrs[n] == 8 ? bufs[b] : 64, t.args[3] = 64;
+					}
+					if ((p * 7 + b * 3 + d) % 3 && p && b)
+						continue; // a third of the pairs, and every pointer with good others
+					snprintf(name, sizeof name, "call %u path %u buffer %u directory %u", nrs[n], p, b, d);
+					t.name = name;
+					struct registers o = own(&t);
+					aim(s);
+					attempt(&t, some_sp());
+					aim(NULL);
+					compare(s, &t, &o);
+					made++;
+				}
+	}
+	note(" %d calls", made);
+}
+
+// A stack may end anywhere: sp at every 16 bytes above a page that nobody may touch.
+static void stack_end(void)
+{
+	prepare();
+	make_some();
+	char *low = stack + slot;
+	mprotect(stack, slot, PROT_NONE);
+	int made = 0;
+	for (int k = 0; k < ntrials; k++) {
+		const struct trial *t = &trials_[k];
+		const struct site *s = site_for(t->nr);
+		if (!s)
+			continue;
+		struct registers o = own(t);
+		int step = k < 3 || t->nr == 56 ? 16 : 208;
+		aim(s);
+		for (int off = 0; off < 5120; off += step, made++) {
+			// PRoot itself writes below sp for what it answers: only from where it finds room can it be compared.
+			attempt(t, (uintptr_t)low + off);
+			if (gate->out.x[0] != o.x[0] && !(off < 1024 && gate->out.x[0] == (uint64_t)-EFAULT))
+				bad("%s with %d bytes of stack: %#lx, not %#lx", t->name, off, (long)gate->out.x[0], (long)o.x[0]);
+			if (gate->out.sp != (uintptr_t)low + off || memcmp(&gate->out.x[9], &gate->in.x[9], 22 * 8) != 0)
+				bad("%s with %d bytes of stack: registers", t->name, off);
+		}
+		aim(NULL);
+	}
+	note(" %d calls", made);
+}
+
+// How deep calls go: below the painted part nothing may change. A depth that PRoot reaches does not count.
+static void stack_depth(void)
+{
+	enum { paint = 0x4000 };
+	prepare();
+	make_some();
+	int deepest = 0;
+	char *sp = stack + stack_size / 2 + 0x123 * 16;
+	for (int k = 0; k < ntrials; k++) {
+		const struct trial *t = &trials_[k];
+		for (int i = 0; i < nsites; i++) {
+			if (!answers(&sites[i], t->nr))
+				continue;
+			aim(&sites[i]);
+			memset(sp - paint, 0x77, paint);
+			attempt(t, (uintptr_t)sp);
+			int n = paint;
+			while (n > 0 && sp[-n] == 0x77)
+				n--;
+			if (n > 4096)
+				bad("%s at %p: %d bytes below sp", t->name, (void *)sites[i].at, n);
+			if (n > deepest)
+				deepest = n;
+		}
+		aim(NULL);
+	}
+	if (deepest < 256)
+		bad("only %d bytes: nothing was answered", deepest);
+	note(" %d bytes", deepest);
+}
+
+// errno is libc's business: only a call that fails sets it.
+static void errno_kept(void)
+{
+	struct stat st;
+	char link[64];
+	for (int i = 0; i < 300; i++) {
+		errno = 4242;
+		int fd = open("file", O_RDONLY);
+		if (stat("file", &st) || lstat(BASE "/link", &st) || access("file", R_OK) || readlink("link", link, 64) != 4 || fd < 0 || errno != 4242)
+			bad("errno is %d after calls that worked", errno);
+		close(fd);
+		if (stat("missing", &st) != -1 || errno != ENOENT || open("file/x", O_RDONLY) != -1 || errno != ENOTDIR ||
+		    readlink("file", link, 64) != -1 || errno != EINVAL)
+			bad("errno is %d after calls that did not", errno);
+	}
+}
+
+#ifndef HWCAP2_SME
+#define HWCAP2_SME (1 << 23)
+#endif
+#ifndef HWCAP2_MTE
+#define HWCAP2_MTE (1 << 18)
+#endif
+#ifndef PR_SVE_SET_VL
+#define PR_SVE_SET_VL 50
+#define PR_SVE_GET_VL 51
+#endif
+#define PR_SME_SET_VL_ 63
+
+// V is the low part of Z, and the vector length does not change; the rest the kernel may clear or keep.
+static void sve(void)
+{
+	if (!(getauxval(AT_HWCAP) & HWCAP_SVE))
+		none("no SVE");
+	prepare();
+	make_some();
+	int lengths = 0, made = 0;
+	for (int want = 16; want <= 256; want *= 2) {
+		int vl = prctl(PR_SVE_SET_VL, want) & 0xffff;
+		if (vl != want)
+			continue;
+		lengths++;
+		for (int k = 0; k < ntrials; k++) {
+			const struct trial *t = &trials_[k];
+			const struct site *s = site_for(t->nr);
+			struct registers o;
+			if (!s)
+				continue;
+			gate->flags = 0;
+			o = own(t);
+			gate->flags = gate_sve;
+			aim(s);
+			memcpy(usable, before, slot);
+			fill(t->nr, t->args, some_sp());
+			for (int i = 0; i < 32 * vl; i++)
+				gate->zin[i] = rnd();
+			for (int i = 0; i < 32; i++)
+				memcpy(gate->in.v[i], gate->zin + i * vl, 16);
+			memset(gate->pin, 0xff, 16 * vl / 8);
+			gate_call();
+			aim(NULL);
+			if (t->nr == 56 && (int64_t)gate->out.x[0] >= 0)
+				sys6(SYS_close, gate->out.x[0], 0, 0, 0, 0, 0);
+			gate->flags = 0;
+			compare(s, t, &o);
+			static const uint8_t zero[256];
+			for (int i = 0; i < 32; i++) {
+				uint8_t *a = gate->zin + i * vl, *b = gate->zout + i * vl;
+				if (memcmp(a, b, 16) != 0 || (memcmp(a + 16, b + 16, vl - 16) != 0 && memcmp(zero, b + 16, vl - 16) != 0))
+					bad("%s: z%d with vectors of %d bytes", t->name, i, vl);
+			}
+			if ((prctl(PR_SVE_GET_VL) & 0xffff) != vl)
+				bad("%s: the vector length changed", t->name);
+			made++;
+		}
+	}
+	note(" %d lengths, %d calls", lengths, made);
+}
+
+static uint8_t za[256 * 256] __attribute__((aligned(256))), za_out[256 * 256] __attribute__((aligned(256)));
+
+// ZA stays as it is, and streaming mode ends with the call, as the kernel has it.
+static void sme(void)
+{
+	if (!(getauxval(AT_HWCAP2) & HWCAP2_SME))
+		none("no SME");
+	prepare();
+	make_some();
+	int lengths = 0, made = 0;
+	for (int want = 16; want <= 256; want *= 2) {
+		int vl = prctl(PR_SME_SET_VL_, want) & 0xffff;
+		if (vl != want)
+			continue;
+		lengths++;
+		for (int streaming = 0; streaming < 2; streaming++)
+			for (int k = 0; k < ntrials; k++) {
+				const struct trial *t = &trials_[k];
+				const struct site *s = site_for(t->nr);
+				if (!s)
+					continue;
+				gate->flags = gate_sme | (streaming ? gate_streaming : 0);
+				struct registers o = own(t);
+				for (int i = 0; i < vl * vl; i++)
+					za[i] = rnd();
+				__asm__ volatile(".inst 0xd503457f\n" ::: "memory"); // smstart za
+				for (int row = 0; row < vl; row++)
+					__asm__ volatile("mov w12, %w1\n\tmov x0, %0\n\t.inst 0xe1000000" ::"r"(za + row * vl), "r"(row) : "x0", "x12", "memory"); // ldr za[w12, 0], [x0]
+				uint64_t mine = rnd();
+				__asm__ volatile("msr s3_3_c13_c0_5, %0" ::"r"(mine)); // tpidr2_el0
+				aim(s);
+				attempt(t, some_sp());
+				aim(NULL);
+				for (int row = 0; row < vl; row++)
+					__asm__ volatile("mov w12, %w1\n\tmov x0, %0\n\t.inst 0xe1200000" ::"r"(za_out + row * vl), "r"(row) : "x0", "x12", "memory"); // str za[w12, 0], [x0]
+				__asm__ volatile(".inst 0xd503447f\n\tmsr s3_3_c13_c0_5, xzr" ::: "memory"); // smstop za
+				gate->flags = 0;
+				if (streaming) // leaving streaming mode clears them
+					memcpy(gate->in.v, o.v, sizeof o.v), gate->in.fpsr = o.fpsr, gate->out.fpsr = o.fpsr;
+				compare(s, t, &o);
+				if (gate->out.svcr != 2 || o.svcr != 0)
+					bad("%s: svcr is %#lx; the call itself leaves %#lx", t->name, (long)gate->out.svcr, (long)o.svcr);
+				if (gate->out.tpidr2 != mine)
+					bad("%s: tpidr2_el0 changed", t->name);
+				if (memcmp(za, za_out, vl * vl) != 0)
+					bad("%s: ZA changed with vectors of %d bytes", t->name, vl);
+				made++;
+			}
+	}
+	note(" %d lengths, %d calls", lengths, made);
+}
+
+#define PR_SET_TAGGED_ADDR_CTRL_ 55
+
+// Tags in pointers: with the tagged address ABI the kernel takes them, without it does not.
+static void tagged(void)
+{
+	if (prctl(PR_SET_TAGGED_ADDR_CTRL_, 1, 0, 0, 0) != 0)
+		none("no tagged addresses");
+	memory();
+}
+
+// Memory with tags of its own, synchronous faults, tag 0 excluded: pointers with the right tag work.
+static void mte(void)
+{
+	if (!(getauxval(AT_HWCAP2) & HWCAP2_MTE))
+		none("no MTE");
+	if (prctl(PR_SET_TAGGED_ADDR_CTRL_, 1 | 1 << 1 | 0xfffe << 3, 0, 0, 0) != 0)
+		none("no tag checks");
+	char *p = mmap(NULL, slot, PROT_READ | PROT_WRITE | 0x20, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *q = p;
+	if (p == MAP_FAILED)
+		none("no memory with tags");
+	__asm__ volatile(".arch armv8.5-a+memtag\n\tirg %0, %0\n" : "+r"(q));
+	for (int i = 0; i < 4096; i += 16)
+		__asm__ volatile(".arch armv8.5-a+memtag\n\tstg %0, [%0]" ::"r"(q + i) : "memory");
+	strcpy(q, BASE "/link");
+	struct stat *st = (void *)(q + 256), plain;
+	for (int i = 0; i < 50; i++) {
+		memset(st, 0x44, sizeof *st);
+		if (stat(q, st) != 0 || stat(BASE "/file", &plain) != 0 || memcmp(st, &plain, sizeof plain) != 0)
+			bad("stat with tagged pointers: %s", strerror(errno));
+		if (readlink(q, q + 1024, 64) != 4 || memcmp(q + 1024, "file", 4) != 0)
+			bad("readlink with tagged pointers: %s", strerror(errno));
+		int fd = open(q, O_RDONLY);
+		if (fd < 0)
+			bad("open with tagged pointers: %s", strerror(errno));
+		close(fd);
+	}
+	note(" tag %d", (int)((uintptr_t)q >> 56));
+}
+
+const struct check register_checks[] = {
+	{"registers", registers, 0}, {"stack-end", stack_end, 0}, {"stack-depth", stack_depth, 0}, {"errno", errno_kept, 0},
+	{"memory", memory, 0}, {"tagged", tagged, 0}, {"mte", mte, 0}, {"sve", sve, 0}, {"sme", sme, 0}, {NULL, NULL, 0},
+};

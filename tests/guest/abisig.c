@@ -1,0 +1,404 @@
+// Checks with signals: storms, nested calls, small stacks, jumps out of relays, unwinding from inside.
+#include "abi.h"
+#include <setjmp.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unwind.h>
+#ifdef __GLIBC__
+#include <pthread.h>
+#endif
+
+static volatile sig_atomic_t hits, jumps, may_jump, wrong_in_handler;
+static volatile long at_pc[4];
+static sigjmp_buf back;
+static timer_t timer;
+
+static void on(int sig, void (*f)(int, siginfo_t *, void *), int flags)
+{
+	struct sigaction sa = {.sa_sigaction = f, .sa_flags = SA_SIGINFO | flags};
+	sigaction(sig, &sa, NULL);
+}
+
+static uintptr_t pc_of(void *context) { return ((ucontext_t *)context)->uc_mcontext.pc; }
+
+// next arms the timer for one signal, at a moment that wanders.
+static void next(void)
+{
+	static unsigned step;
+	struct itimerspec one = {{0, 0}, {0, 3000 + (step++ * 7919) % 29000}};
+	timer_settime(timer, 0, &one, NULL);
+}
+
+static void start_timer(void)
+{
+	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) != 0)
+		bad("timer_create: %s", strerror(errno));
+	next();
+}
+
+static void path_calls(void)
+{
+	struct stat st;
+	int kept = errno;
+	if (stat(BASE "/file", &st) != 0 || st.st_size != 5 || stat("missing", &st) != -1 || errno != ENOENT)
+		wrong_in_handler++;
+	int fd = open("link", O_RDONLY);
+	if (fd < 0)
+		wrong_in_handler++;
+	close(fd);
+	errno = kept;
+}
+
+static void calling_handler(int sig, siginfo_t *si, void *p)
+{
+	(void)sig, (void)si;
+	at_pc[where_is(pc_of(p))]++;
+	hits++;
+	if (hits % 8 == 0)
+		path_calls();
+	next();
+}
+
+// one_round makes calls and looks at every answer.
+static void one_round(int dir)
+{
+	struct stat st;
+	char link[64];
+	errno = 0;
+	if (stat(BASE "/link", &st) != 0 || st.st_size != 5)
+		bad("stat: %s", strerror(errno));
+	if (fstatat(dir, "missing", &st, 0) != -1 || errno != ENOENT)
+		bad("stat of a missing file: %s", strerror(errno));
+	if (readlink("link", link, sizeof link) != 4 || memcmp(link, "file", 4) != 0)
+		bad("readlink: %s", strerror(errno));
+	if (access(BASE "/file", R_OK) != 0)
+		bad("access: %s", strerror(errno));
+	int fd = open("file", O_RDONLY);
+	char text[8];
+	if (fd < 0 || read(fd, text, 8) != 5)
+		bad("open: %s", strerror(errno));
+	close(fd);
+}
+
+// 10,000 signals while calls are made, every eighth with calls of its own.
+static void storm(void)
+{
+	sigset_t mask, now;
+	struct sigaction act;
+	int dir = open(BASE, O_RDONLY);
+	on(SIGUSR1, calling_handler, SA_RESTART);
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	start_timer();
+	while (hits < 10000)
+		one_round(dir);
+	timer_delete(timer);
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	sigaction(SIGUSR1, NULL, &act);
+	if (memcmp(&mask, &now, 8) != 0 || act.sa_sigaction != calling_handler)
+		bad("the mask or the handler changed");
+	if (wrong_in_handler)
+		bad("%d wrong answers in the handler", (int)wrong_in_handler);
+	if (relayed && at_pc[in_library] + at_pc[in_page] < 200)
+		bad("only %ld signals came inside a relay", at_pc[in_library] + at_pc[in_page]);
+	note(" %d signals: %ld in the library, %ld in the page, %ld in stubs", (int)hits, at_pc[in_library], at_pc[in_page], at_pc[in_stub]);
+}
+
+static void jumping_handler(int sig, siginfo_t *si, void *p)
+{
+	(void)sig, (void)si;
+	enum where w = where_is(pc_of(p));
+	at_pc[w]++;
+	hits++;
+	if (may_jump && (w != elsewhere || !relayed)) {
+		jumps++;
+		siglongjmp(back, 1);
+	}
+	next();
+}
+
+// Relays left by siglongjmp leave nothing behind that a later call would find.
+static void jump_out(void)
+{
+	int dir = open(BASE, O_RDONLY);
+	on(SIGUSR1, jumping_handler, 0);
+	start_timer();
+	for (volatile int i = 0; jumps < 1000 && i < 400000; i++) {
+		if (sigsetjmp(back, 1) != 0)
+			next();
+		struct stat st;
+		may_jump = 1; // no descriptor is lost: these open nothing
+		int r = stat(i % 3 ? BASE "/file" : "link", &st);
+		may_jump = 0;
+		if (r != 0 || st.st_size != 5)
+			bad("stat: %s", strerror(errno));
+		if (i % 16 == 0)
+			one_round(dir);
+	}
+	timer_delete(timer);
+	if (jumps < 1000)
+		bad("only %d jumps", (int)jumps);
+	note(" %d jumps", (int)jumps);
+}
+
+static ucontext_t retreat;
+static volatile int retreats;
+
+static void moving_handler(int sig, siginfo_t *si, void *p)
+{
+	ucontext_t *uc = p;
+	(void)sig, (void)si;
+	enum where w = where_is(uc->uc_mcontext.pc);
+	hits++;
+	if (may_jump && (w != elsewhere || !relayed)) {
+		retreats++;
+		memcpy(uc->uc_mcontext.regs, retreat.uc_mcontext.regs, sizeof retreat.uc_mcontext.regs);
+		uc->uc_mcontext.sp = retreat.uc_mcontext.sp;
+		uc->uc_mcontext.pc = retreat.uc_mcontext.pc;
+	}
+}
+
+static void marking_handler(int sig, siginfo_t *si, void *p)
+{
+	(void)sig, (void)si;
+	memcpy(&retreat.uc_mcontext, &((ucontext_t *)p)->uc_mcontext, sizeof retreat.uc_mcontext);
+	retreat.uc_mcontext.pc += 4;
+}
+
+// A handler may change pc and all registers: back to a brk that was passed before.
+static void moved_away(void)
+{
+	on(SIGUSR1, moving_handler, 0);
+	on(SIGTRAP, marking_handler, 0);
+	start_timer();
+	for (volatile int i = 0; retreats < 300 && i < 400000; i++) {
+		__asm__ volatile("brk #0" ::: "memory", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15");
+		may_jump = 0;
+		if (retreats >= 300)
+			break;
+		next();
+		struct stat st;
+		may_jump = 1;
+		int r = stat(BASE "/link", &st);
+		may_jump = 0;
+		if (r != 0 || st.st_size != 5)
+			bad("stat: %s", strerror(errno));
+	}
+	timer_delete(timer);
+	if (retreats < 300)
+		bad("only %d", retreats);
+	note(" %d times", retreats);
+}
+
+static char *guarded(size_t size)
+{
+	size_t room = (size + 0xffff) & ~0xfffful;
+	char *p = mmap(NULL, room + 0x20000, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mprotect(p + 0x10000, room, PROT_READ | PROT_WRITE);
+	return p + 0x10000;
+}
+
+static void small_handler(int sig, siginfo_t *si, void *p)
+{
+	struct stat st;
+	(void)sig, (void)si, (void)p;
+	hits++;
+	if (stat(BASE "/link", &st) != 0 || stat("missing", &st) != -1 || access("file", R_OK) != 0)
+		wrong_in_handler++;
+}
+
+// Alternate stacks from the smallest on, right above a page that nobody may touch; and below them, in the same page,
+// bytes that are not theirs.
+static void small_stacks(void)
+{
+	long least = sysconf(_SC_MINSIGSTKSZ);
+	if (least < MINSIGSTKSZ)
+		least = MINSIGSTKSZ;
+	char *low = guarded(0x20000);
+	on(SIGUSR2, small_handler, SA_ONSTACK);
+	for (long extra = 0; extra <= 16384; extra += extra < 6144 ? 256 : 2048) {
+		stack_t ss = {.ss_sp = low, .ss_size = least + extra}, plain = {.ss_sp = low + 0x3010, .ss_size = least + extra};
+		sigaltstack(&ss, NULL);
+		raise(SIGUSR2);
+		memset(low, 0x3c, 0x3010);
+		sigaltstack(&plain, NULL);
+		raise(SIGUSR2);
+		for (int i = 0; i < 0x3010; i++)
+			if (low[i] != 0x3c) {
+				bad("with an alternate stack of %ld + %ld bytes %d bytes below it were written", least, extra, 0x3010 - i);
+				break;
+			}
+	}
+	if (wrong_in_handler)
+		bad("%d wrong answers", (int)wrong_in_handler);
+	note(" %d handlers", (int)hits);
+}
+
+// An alternate stack in a local variable of main's stack.
+static void local_stack(void)
+{
+	enum { below = 0x2000 };
+	char local[0x10000] __attribute__((aligned(16)));
+	long least = sysconf(_SC_MINSIGSTKSZ);
+	if (least < MINSIGSTKSZ)
+		least = MINSIGSTKSZ;
+	on(SIGUSR2, small_handler, SA_ONSTACK);
+	for (int extra = 0; extra <= 4096; extra += 256) {
+		stack_t ss = {.ss_sp = local + below, .ss_size = least + extra};
+		memset(local, 0x3c, below);
+		sigaltstack(&ss, NULL);
+		raise(SIGUSR2);
+		for (int i = 0; i < below; i++)
+			if (local[i] != 0x3c) {
+				bad("with an alternate stack of %ld + %d bytes %d bytes below it were written", least, extra, below - i);
+				break;
+			}
+		ss.ss_flags = SS_DISABLE;
+		sigaltstack(&ss, NULL);
+	}
+	if (wrong_in_handler)
+		bad("%d wrong answers", (int)wrong_in_handler);
+}
+
+#ifdef __GLIBC__
+static ucontext_t outside, inside;
+static int dir_for_contexts;
+
+static void in_context(void)
+{
+	for (int i = 0; i < 50; i++)
+		one_round(dir_for_contexts);
+}
+
+// Contexts on stacks of 8 KiB, with a page behind them that nobody may touch, and with somebody else's bytes.
+static void contexts(void)
+{
+	char *low = guarded(0x10000);
+	dir_for_contexts = open(BASE, O_RDONLY);
+	for (int shifted = 0; shifted < 2; shifted++) {
+		char *base = low + (shifted ? 0x4000 : 0);
+		memset(low, 0x3c, 0x4000);
+		getcontext(&inside);
+		inside.uc_stack.ss_sp = base;
+		inside.uc_stack.ss_size = 8192;
+		inside.uc_link = &outside;
+		makecontext(&inside, in_context, 0);
+		swapcontext(&outside, &inside);
+		for (int i = 0; shifted && i < 0x4000; i++)
+			if (low[i] != 0x3c) {
+				bad("%d bytes below a stack of 8 KiB were written", 0x4000 - i);
+				break;
+			}
+	}
+}
+#else
+static void contexts(void) { none("no contexts in this libc"); }
+#endif
+
+static void quiet_handler(int sig, siginfo_t *si, void *p) { (void)sig, (void)si, (void)p, hits++; }
+
+// An open that waits: interrupted without SA_RESTART, goes on with it.
+static void interrupted(void)
+{
+	struct itimerval soon = {{0, 0}, {0, 30000}};
+	on(SIGALRM, quiet_handler, 0);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	errno = 0;
+	int fd = open("fifo", O_RDONLY);
+	if (fd != -1 || errno != EINTR)
+		bad("an interrupted open gave %d, %s", fd, strerror(errno));
+	on(SIGALRM, quiet_handler, SA_RESTART);
+	pid_t pid = fork();
+	if (pid == 0) {
+		usleep(150000);
+		fd = open("fifo", O_WRONLY);
+		_exit(fd < 0);
+	}
+	setitimer(ITIMER_REAL, &soon, NULL);
+	fd = open("fifo", O_RDONLY);
+	if (fd < 0)
+		bad("an open that is restarted: %s", strerror(errno));
+	waitpid(pid, NULL, 0);
+	if (hits != 2)
+		bad("%d signals", (int)hits);
+}
+
+struct trail {
+	int frames, victim, main;
+};
+static long seen_in[4], seen_ok[4], walked_ok[4];
+
+__attribute__((noinline)) static int victim(const char *path, struct stat *st)
+{
+	int r = stat(path, st);
+	__asm__ volatile("" ::: "memory");
+	return r;
+}
+
+static void unwinding(void);
+
+static int inside_of(uintptr_t ip, void (*from)(void)) { return ip >= (uintptr_t)from && ip < (uintptr_t)from + 2048; }
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *c, void *p)
+{
+	struct trail *t = p;
+	uintptr_t ip = _Unwind_GetIP(c);
+	t->frames++;
+	if (ip > (uintptr_t)victim && ip < (uintptr_t)victim + 96)
+		t->victim++;
+	if (inside_of(ip, unwinding))
+		t->main++;
+	return _URC_NO_REASON;
+}
+
+static void unwinding_handler(int sig, siginfo_t *si, void *p)
+{
+	(void)sig, (void)si;
+	ucontext_t *uc = p;
+	enum where w = where_is(uc->uc_mcontext.pc);
+	hits++;
+	if (w != elsewhere) {
+		struct trail t = {0, 0, 0};
+		_Unwind_Backtrace(step, &t);
+		seen_in[w]++;
+		if (t.victim == 1 && t.main == 1)
+			seen_ok[w]++;
+		// Along the frame records, as profilers do.
+		uintptr_t *fp = (uintptr_t *)uc->uc_mcontext.regs[29];
+		for (int i = 0; i < 32 && fp; i++) {
+			if (inside_of(fp[1], unwinding)) {
+				walked_ok[w]++;
+				break;
+			}
+			if ((uintptr_t *)fp[0] <= fp)
+				break;
+			fp = (uintptr_t *)fp[0];
+		}
+	}
+	next();
+}
+
+// From a signal inside a relay the caller is found, by unwinding and along the frame records.
+__attribute__((noinline)) static void unwinding(void)
+{
+	if (!relayed)
+		none("no relays");
+	on(SIGUSR1, unwinding_handler, 0);
+	start_timer();
+	struct stat st;
+	for (volatile int i = 0; seen_in[in_library] < 200 && hits < 20000; i++)
+		if (victim(BASE "/link", &st) != 0)
+			bad("stat: %s", strerror(errno));
+	timer_delete(timer);
+	if (seen_in[in_library] < 200 || seen_ok[in_library] != seen_in[in_library])
+		bad("unwound %ld of %ld times from the library", seen_ok[in_library], seen_in[in_library]);
+	if (walked_ok[in_library] * 100 < seen_in[in_library] * 90)
+		bad("walked %ld of %ld times from the library", walked_ok[in_library], seen_in[in_library]);
+	note(" library %ld/%ld walked %ld, page %ld/%ld walked %ld, stubs %ld/%ld walked %ld", seen_ok[1], seen_in[1], walked_ok[1], seen_ok[2], seen_in[2],
+	     walked_ok[2], seen_ok[3], seen_in[3], walked_ok[3]);
+}
+
+const struct check signal_checks[] = {
+	{"storm", storm, 120}, {"jump-out", jump_out, 0}, {"moved-away", moved_away, 0}, {"small-stacks", small_stacks, 0},
+	{"local-stack", local_stack, 0}, {"contexts", contexts, 0}, {"interrupted", interrupted, 0}, {"unwinding", unwinding, 0}, {NULL, NULL, 0},
+};
