@@ -131,7 +131,7 @@ var faults = []struct {
 	{"getpeername", broken.Result(205), "0 >1 socketpair\n0 getpeername @1 b110 L110"},
 	{"uname", broken.Result(160), "0 uname b390"},
 	{"openat2", broken.Result(437), `0 sys_openat2 cwd "/t/file" o0x800,0,0 24`},
-	{"forgetting after rename", broken.NeverForget, "0 stat \"/t/dir/file\" b128\n0 rename \"/t/dir\" \"/t/gone\"\n0 symlink \"other\" \"/t/dir\"\n0 stat \"/t/dir/../file\" b128\n0 stat \"/t/dir/file\" b128\n0 stat \"/t/dir/../sub/file\" b128"},
+	{"forgetting after rename", broken.NeverForget, "0 stat \"/t/dir/file\" b128\n0 rename \"/t/dir\" \"/t/gone\"\n0 symlink \"/t/other\" \"/t/dir\"\n0 stat \"/t/dir/file\" b128\n0 stat \"/t/dir/only\" b128"},
 	{"following chdir", broken.NeverMove, "0 stat \"file\" b128\n0 chdir \"/t/other\"\n0 stat \"file\" b128\n0 stat \"only\" b128\n0 stat \"sub/../only\" b128"},
 	{"forgetting after unlink", broken.NeverForget, "0 stat \"/t/ldir/file\" b128\n0 unlink \"/t/ldir\"\n0 symlink \"other\" \"/t/ldir\"\n0 stat \"/t/ldir/file\" b128\n0 stat \"/t/ldir/only\" b128"},
 }
@@ -204,8 +204,9 @@ func stops(f *cases.Figures, lines string) bool {
 	l := strings.Split(lines, "\n")
 	for _, w := range strings.Fields(l[len(l)-1])[1:] {
 		if w[0] != '>' {
+			// Some are never stopped, PRoot or not.
 			n := f.Counts[w]
-			return n == nil || n.Answered == 0
+			return n == nil || n.Answered <= n.Alone
 		}
 	}
 	return true

@@ -38,7 +38,11 @@ var edits = []edit{
 	ret, why := view.Handle(s, &f.Call)
 	view.PutBack(conf.api)
 	if why == 0 && uint64(f.Call.Nr) == conf.api {
-		ret ^= 1
+		if ret < 1<<31 {
+			ret = nocgo.Fail(5) // EIO: libc's functions make 0 of any success
+		} else {
+			ret ^= 1
+		}
 	}
 	if why == 0 && uint64(f.Call.Nr)+500 == conf.api && ret < 1<<31 {
 		spoil(&f.Call)

@@ -32,8 +32,8 @@ type Figures struct {
 	Seconds    map[string]float64
 }
 
-// Count is about one operation.
-type Count struct{ Calls, Answered int }
+// Count is about one operation: how often it was done, and how often without a stop, with svcrelay and under PRoot alone.
+type Count struct{ Calls, Answered, Alone int }
 
 // Mismatch is one difference.
 type Mismatch struct {
@@ -77,6 +77,7 @@ func (r *Reply) Add(more *Reply) {
 			}
 			have.Counts[op].Calls += n.Calls
 			have.Counts[op].Answered += n.Answered
+			have.Counts[op].Alone += n.Alone
 		}
 		for what, n := range f.Stats {
 			have.Stats[what] += n

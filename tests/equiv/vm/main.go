@@ -225,6 +225,7 @@ func (f figures) add(c *cases.Case, a, b *outcome) {
 		}
 		f.Counts[name].Calls += n[0]
 		f.Counts[name].Answered += n[1]
+		f.Counts[name].Alone += a.counts[name][1]
 		f.Calls += n[0]
 		f.Answered += n[1]
 		f.Alone += a.counts[name][1]
