@@ -16,7 +16,7 @@ static char *arena;
 static char before[slot], after_own[slot];
 static char *stack;
 enum { stack_size = 0x20000 };
-static int dirfd, filefd;
+static int dirfd, filefd, partial;
 
 static void prepare(void)
 {
@@ -146,7 +146,10 @@ static void compare(const struct site *s, const struct trial *t, const struct re
 	for (int i = 0; i < 32; i++)
 		if (memcmp(out->v[i], in->v[i], 16) != 0)
 			bad("%s at %p: v%d changed", t->name, (void *)s->at, i);
-	if (memcmp(usable, after_own, slot) != 0)
+	// The kernel may have written a part of a structure before it came to a page it cannot write.
+	if (own->x[0] == (uint64_t)-EFAULT && memcmp(usable, after_own, slot) != 0)
+		partial++;
+	else if (memcmp(usable, after_own, slot) != 0)
 		bad("%s at %p: other memory", t->name, (void *)s->at);
 }
 
@@ -211,6 +214,8 @@ static void memory(void)
 				for (unsigned d = 0; d < 4; d++) {
 					struct trial t = {"", nrs[n], {dirs[d], paths[p], bufs[b], 0, 0, 0}};
 					char name[80];
+					if (p >= 6 && p <= 8 && b >= 2 && b <= 5)
+						continue; // they overlap
 					int flags = (p + b + d) % 3 == 0 ? AT_SYMLINK_NOFOLLOW : 0;
 					switch (nrs[n]) {
 					case 79:
@@ -246,7 +251,7 @@ static void memory(void)
 					made++;
 				}
 	}
-	note(" %d calls", made);
+	note(" %d calls, %d with another part written before EFAULT", made, partial);
 }
 
 // A stack may end anywhere: sp at every 16 bytes above a page that nobody may touch.

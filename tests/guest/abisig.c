@@ -1,6 +1,7 @@
 // Checks with signals: storms, nested calls, small stacks, jumps out of relays, unwinding from inside.
 #include "abi.h"
 #include <setjmp.h>
+#include <sys/auxv.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unwind.h>
@@ -155,6 +156,8 @@ static void moving_handler(int sig, siginfo_t *si, void *p)
 		memcpy(uc->uc_mcontext.regs, retreat.uc_mcontext.regs, sizeof retreat.uc_mcontext.regs);
 		uc->uc_mcontext.sp = retreat.uc_mcontext.sp;
 		uc->uc_mcontext.pc = retreat.uc_mcontext.pc;
+	} else {
+		next();
 	}
 }
 
@@ -162,7 +165,7 @@ static void marking_handler(int sig, siginfo_t *si, void *p)
 {
 	(void)sig, (void)si;
 	memcpy(&retreat.uc_mcontext, &((ucontext_t *)p)->uc_mcontext, sizeof retreat.uc_mcontext);
-	retreat.uc_mcontext.pc += 4;
+	retreat.uc_mcontext.pc = ((ucontext_t *)p)->uc_mcontext.pc += 4;
 }
 
 // A handler may change pc and all registers: back to a brk that was passed before.
@@ -198,26 +201,32 @@ static char *guarded(size_t size)
 	return p + 0x10000;
 }
 
+static char *volatile alternate;
+static volatile sig_atomic_t off_stack;
+
 static void small_handler(int sig, siginfo_t *si, void *p)
 {
 	struct stat st;
 	(void)sig, (void)si, (void)p;
 	hits++;
+	if ((char *)&st < alternate || (char *)&st >= alternate + 0x10000)
+		off_stack++;
 	if (stat(BASE "/link", &st) != 0 || stat("missing", &st) != -1 || access("file", R_OK) != 0)
 		wrong_in_handler++;
 }
 
-// Alternate stacks from the smallest on, right above a page that nobody may touch; and below them, in the same page,
+// Alternate stacks from the smallest on, with what the handler itself takes, right above a page that nobody may touch; and below them, in the same page,
 // bytes that are not theirs.
 static void small_stacks(void)
 {
-	long least = sysconf(_SC_MINSIGSTKSZ);
-	if (least < MINSIGSTKSZ)
-		least = MINSIGSTKSZ;
+	long least = getauxval(51); // AT_MINSIGSTKSZ
+	if (least < 5120) // the kernel's own constant
+		least = 5120;
 	char *low = guarded(0x20000);
 	on(SIGUSR2, small_handler, SA_ONSTACK);
-	for (long extra = 0; extra <= 16384; extra += extra < 6144 ? 256 : 2048) {
+	for (long extra = 1024; extra <= 16384; extra += extra < 6144 ? 256 : 2048) {
 		stack_t ss = {.ss_sp = low, .ss_size = least + extra}, plain = {.ss_sp = low + 0x3010, .ss_size = least + extra};
+		alternate = low;
 		sigaltstack(&ss, NULL);
 		raise(SIGUSR2);
 		memset(low, 0x3c, 0x3010);
@@ -231,6 +240,8 @@ static void small_stacks(void)
 	}
 	if (wrong_in_handler)
 		bad("%d wrong answers", (int)wrong_in_handler);
+	if (off_stack)
+		bad("%d handlers ran elsewhere", (int)off_stack);
 	note(" %d handlers", (int)hits);
 }
 
@@ -239,13 +250,14 @@ static void local_stack(void)
 {
 	enum { below = 0x2000 };
 	char local[0x10000] __attribute__((aligned(16)));
-	long least = sysconf(_SC_MINSIGSTKSZ);
-	if (least < MINSIGSTKSZ)
-		least = MINSIGSTKSZ;
+	long least = getauxval(51); // AT_MINSIGSTKSZ
+	if (least < 5120) // the kernel's own constant
+		least = 5120;
 	on(SIGUSR2, small_handler, SA_ONSTACK);
-	for (int extra = 0; extra <= 4096; extra += 256) {
+	for (int extra = 1024; extra <= 4096; extra += 256) {
 		stack_t ss = {.ss_sp = local + below, .ss_size = least + extra};
 		memset(local, 0x3c, below);
+		alternate = local;
 		sigaltstack(&ss, NULL);
 		raise(SIGUSR2);
 		for (int i = 0; i < below; i++)
@@ -258,6 +270,8 @@ static void local_stack(void)
 	}
 	if (wrong_in_handler)
 		bad("%d wrong answers", (int)wrong_in_handler);
+	if (off_stack)
+		bad("%d handlers ran elsewhere", (int)off_stack);
 }
 
 #ifdef __GLIBC__
