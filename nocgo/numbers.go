@@ -28,6 +28,7 @@ const (
 	SysFchown         = 55
 	SysOpenat         = 56
 	SysClose          = 57
+	SysPipe2          = 59
 	SysGetdents64     = 61
 	SysRead           = 63
 	SysWrite          = 64
@@ -41,11 +42,19 @@ const (
 	SysWaitid         = 95
 	SysUnshare        = 97
 	SysRtSigprocmask  = 135
+	SysSetregid       = 143
+	SysSetgid         = 144
+	SysSetreuid       = 145
+	SysSetuid         = 146
+	SysSetresuid      = 147
+	SysSetresgid      = 149
 	SysGetrusage      = 165
 	SysPrctl          = 167
 	SysPtrace         = 117
 	SysGetpid         = 172
 	SysGetppid        = 173
+	SysGetuid         = 174
+	SysGetgid         = 176
 	SysGettid         = 178
 	SysMunmap         = 215
 	SysMmap           = 222

@@ -43,6 +43,7 @@ func (v *View) reset(s *Scratch) {
 	s.empty = false
 	s.unproven = false
 	s.learn = false
+	s.links = 0
 	s.tail = tailNone
 	s.gen = nocgo.LoadAcquire32(&v.gen)
 	s.linkGen = nocgo.LoadAcquire32(&v.links)

@@ -10,21 +10,28 @@ func (v *View) Handle(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	}
 	switch c.Nr {
 	case nocgo.SysNewfstatat:
-		return v.stat(s, c)
+		ret, why = v.stat(s, c)
 	case nocgo.SysOpenat:
-		return v.open(s, c)
+		ret, why = v.open(s, c)
 	case nocgo.SysFaccessat:
-		return v.access(s, c)
+		ret, why = v.access(s, c)
 	case nocgo.SysStatx:
-		return v.statx(s, c)
+		ret, why = v.statx(s, c)
 	case nocgo.SysReadlinkat:
-		return v.readlink(s, c)
+		ret, why = v.readlink(s, c)
 	case nocgo.SysGetxattr, nocgo.SysListxattr:
-		return v.xattr(s, c, true)
+		ret, why = v.xattr(s, c, true)
 	case nocgo.SysLgetxattr, nocgo.SysLlistxattr:
-		return v.xattr(s, c, false)
+		ret, why = v.xattr(s, c, false)
+	case nocgo.SysFstat:
+		ret, why = v.fstat(s, c)
+	default:
+		return v.change(s, c)
 	}
-	return v.change(s, c)
+	if v.faked != 0 && (ret == nocgo.Fail(nocgo.EACCES) || ret == nocgo.Fail(nocgo.EPERM)) {
+		return 0, Rights
+	}
+	return ret, why
 }
 
 // outcome is the result of a call whose path led to an errno.

@@ -1,10 +1,6 @@
 package translate
 
-import (
-	"unsafe"
-
-	"svcrelay/nocgo"
-)
+import "svcrelay/nocgo"
 
 // statName answers newfstatat where the path is a single name in a remembered directory given by its descriptor,
 // which is how fts, find and tar go through a tree. It saves the probe of the path: the kernel reads the path first,
@@ -42,5 +38,5 @@ func (v *View) statName(s *Scratch, c *Call, flags uintptr) (ret uintptr, why Re
 	if flags&nocgo.AtSymlinkNofollow == 0 && s.stat.Mode&nocgo.ModeType == nocgo.ModeSymlink {
 		return 0, Answered, false
 	}
-	return 0, v.deliver(s, c.Arg[2], s.statAddr(), unsafe.Sizeof(s.stat)), true
+	return 0, v.deliverStat(s, c.Arg[2]), true
 }

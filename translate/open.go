@@ -17,7 +17,8 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 		return nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, c.Arg[3], 0, 0), Answered
 	}
 	stop := flags&nocgo.ONofollow != 0 || flags&nocgo.OExcl != 0 && flags&nocgo.OCreat != 0
-	if s.tail == tailNone && !stop && flags&^openKnown == 0 && nocgo.LoadAcquire32(&v.how) != 0 {
+	creates := v.faked != 0 && flags&(nocgo.OCreat|nocgo.OTmpfile) != 0
+	if s.tail == tailNone && !stop && !creates && flags&^openKnown == 0 && nocgo.LoadAcquire32(&v.how) != 0 {
 		if r, done := v.openNoLinks(s, flags, c.Arg[3]); done {
 			if flags&nocgo.ODirectory != 0 && !nocgo.Failed(r) {
 				v.adopt(s, r)
@@ -31,6 +32,9 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 		}
 	}
 	v.seal(s)
+	if creates && !v.createsAlike(s, flags) {
+		return 0, Rights
+	}
 	r := nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, c.Arg[3], 0, 0)
 	v.learnt(s, r)
 	if flags&nocgo.ODirectory != 0 && flags&nocgo.ONofollow != 0 && flags&nocgo.OTmpfile == 0 && !nocgo.Failed(r) {

@@ -21,5 +21,6 @@ const (
 	Empty             // an empty path where PRoots differ
 	Changed           // what was seen a moment ago is not there any more
 	Effect            // the call may change what paths mean: everything remembered is forgotten first
+	Rights            // PRoot lends the guest rights that the kernel does not give it
 	reasons
 )

@@ -1,10 +1,6 @@
 package translate
 
-import (
-	"unsafe"
-
-	"svcrelay/nocgo"
-)
+import "svcrelay/nocgo"
 
 const statFlags = nocgo.AtSymlinkNofollow | nocgo.AtNoAutomount | nocgo.AtEmptyPath
 
@@ -32,10 +28,13 @@ func (v *View) stat(s *Scratch, c *Call) (uintptr, Reason) {
 		if flags&nocgo.AtEmptyPath != 0 && int32(c.Arg[0]) < 0 {
 			return 0, Empty
 		}
-		return nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, buf, flags, 0, 0), Answered
+		return v.lastStat(s, buf, flags)
 	}
 	if s.tail == tailNone && flags&nocgo.AtSymlinkNofollow != 0 {
-		r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, buf, flags, 0, 0)
+		r, why := v.lastStat(s, buf, flags)
+		if why != Answered {
+			return 0, why
+		}
 		v.learnt(s, r)
 		return v.priority(s, r)
 	}
@@ -46,7 +45,7 @@ func (v *View) stat(s *Scratch, c *Call) (uintptr, Reason) {
 			return missingOr(r)
 		}
 		if s.stat.Mode&nocgo.ModeType != nocgo.ModeSymlink {
-			return 0, v.deliver(s, buf, s.statAddr(), unsafe.Sizeof(s.stat))
+			return 0, v.deliverStat(s, buf)
 		}
 		linked, errno, why := v.follow(s)
 		if errno != 0 || why != Answered {
@@ -60,7 +59,10 @@ func (v *View) stat(s *Scratch, c *Call) (uintptr, Reason) {
 		return outcome(errno, why)
 	}
 	v.seal(s)
-	r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, buf, flags, 0, 0)
+	r, why := v.lastStat(s, buf, flags)
+	if why != Answered {
+		return 0, why
+	}
 	return v.priority(s, r)
 }
 

@@ -29,19 +29,17 @@ func (v *View) statx(s *Scratch, c *Call) (uintptr, Reason) {
 		if flags&nocgo.AtEmptyPath == 0 || int32(c.Arg[0]) < 0 {
 			return 0, Empty
 		}
-		return missingOrDone(nocgo.Raw(nocgo.SysStatx, s.fd, s.call, flags, mask, buf, 0))
+		return v.lastStatx(s, buf, flags, mask)
 	}
 	if s.tail != tailNone || flags&nocgo.AtSymlinkNofollow == 0 && mask&statxType == 0 {
 		if errno, why = v.chase(s); errno != 0 || why != Answered {
 			return outcome(errno, why)
 		}
 		v.seal(s)
-		return missingOrDone(nocgo.Raw(nocgo.SysStatx, s.fd, s.call, flags, mask, buf, 0))
+		return v.lastStatx(s, buf, flags, mask)
 	}
 	if flags&nocgo.AtSymlinkNofollow != 0 {
-		r := nocgo.Raw(nocgo.SysStatx, s.fd, s.call, flags, mask, buf, 0)
-		v.learnt(s, r)
-		return missingOrDone(r)
+		return v.lastStatx(s, buf, flags, mask)
 	}
 	for {
 		// Nothing is left to walk at this point, so rest is free.
@@ -52,7 +50,7 @@ func (v *View) statx(s *Scratch, c *Call) (uintptr, Reason) {
 			return missingOr(r)
 		}
 		if uint32(nocgo.Load16(out+statxMode))&nocgo.ModeType != nocgo.ModeSymlink {
-			return 0, v.deliver(s, buf, out, statxSize)
+			return 0, v.deliverStatx(s, buf, out)
 		}
 		linked, errno, why := v.follow(s)
 		if errno != 0 || why != Answered {
@@ -64,10 +62,22 @@ func (v *View) statx(s *Scratch, c *Call) (uintptr, Reason) {
 	}
 }
 
-// missingOrDone is missingOr for the last call: Termux's fork may turn other failures into something else.
-func missingOrDone(r uintptr) (uintptr, Reason) {
-	if !nocgo.Failed(r) {
+// lastStatx is the statx that decides. Termux's fork may turn failures into something else. The kernel writes into
+// the guest's buffer itself where its answer is PRoot's.
+func (v *View) lastStatx(s *Scratch, buf, flags, mask uintptr) (uintptr, Reason) {
+	out := buf
+	if v.faked != 0 {
+		out = s.restAddr()
+	}
+	r := nocgo.Raw(nocgo.SysStatx, s.fd, s.call, flags, mask, out, 0)
+	if flags&nocgo.AtSymlinkNofollow != 0 && s.tail == tailNone && !s.empty {
+		v.learnt(s, r)
+	}
+	if nocgo.Failed(r) {
+		return missingOr(r)
+	}
+	if out == buf {
 		return r, Answered
 	}
-	return missingOr(r)
+	return 0, v.deliverStatx(s, buf, out)
 }

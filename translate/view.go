@@ -25,6 +25,10 @@ type View struct {
 	single uint32  // the last path relative to a descriptor was a single name: so may be the next
 	ttl    uint64  // lifetime of what is remembered, in ticks; 0: nothing is
 
+	faked      uint32 // PRoot fakes an identity
+	uid, gid   uint32 // the identity that PRoot has
+	suid, sgid uint32 // the owner and group it shows instead
+
 	low, high uintptr // memory that is certain to be readable and writable: the main thread's first stack
 
 	parsed   uintptr // bindings stored, with the rootfs

@@ -26,5 +26,8 @@ func (v *View) xattr(s *Scratch, c *Call, follow bool) (uintptr, Reason) {
 		return r, Answered
 	}
 	v.learnt(s, r)
+	if v.faked != 0 && !nocgo.Failed(r) && v.tellsRights(s, c) {
+		return 0, Rights
+	}
 	return v.priority(s, r)
 }
