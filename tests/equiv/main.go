@@ -161,6 +161,9 @@ func report(reply *cases.Reply, out string) error {
 			f.Mismatches, f.Unsteady, 100*share(f.Answered, f.Calls), 100*share(f.Alone, f.Calls), f.Seconds["alone"]+f.Seconds["with"]+f.Seconds["looking into differences"])
 	}
 	r.Answered = share(answered, calls)
+	for _, u := range reply.Unsteady {
+		fmt.Println("unsteady:", u)
+	}
 	for _, p := range reply.Problems {
 		fmt.Println("problem:", p)
 	}

@@ -51,6 +51,7 @@ type Reply struct {
 	Configs    map[string]*Figures
 	Mismatches []Mismatch
 	Problems   []string // cases that could not be run
+	Unsteady   []string // how two runs under PRoot alone differed
 	Kept       int      // how many of the cases that were given are done
 	Next       int      // the round that is next, where time ran out
 	Done       bool     // nothing was left out for lack of time
@@ -88,5 +89,6 @@ func (r *Reply) Add(more *Reply) {
 	}
 	r.Mismatches = append(r.Mismatches, more.Mismatches...)
 	r.Problems = append(r.Problems, more.Problems...)
+	r.Unsteady = append(r.Unsteady, more.Unsteady...)
 	r.Next, r.Done = more.Next, more.Done
 }

@@ -136,7 +136,7 @@ func (w *worker) one(config string, c *cases.Case) bool {
 		f.Unsteady++
 		if again != nil {
 			d := compare(a, again)
-			w.reply.Problems = append(w.reply.Problems, fmt.Sprintf("%s: two runs under PRoot alone differ: %s: %q", c.Name, d.Kind, d.Text))
+			w.reply.Unsteady = append(w.reply.Unsteady, fmt.Sprintf("%s: two runs under PRoot alone differ: %s: %q", c.Name, d.Kind, d.Text))
 		}
 		return true
 	}
