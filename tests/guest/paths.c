@@ -54,7 +54,8 @@ static int load(const char *name)
 
 static int is_loose(int dirloose, const char *path)
 {
-	return dirloose || strstr(path, "proc") != NULL || strstr(path, "fd0") != NULL;
+	return dirloose || strstr(path, "proc") != NULL || strstr(path, "fd0") != NULL ||
+		strncmp(path, "/dev/fd/", 8) == 0;
 }
 
 // Directories that PRoot makes to hold bindings have new inode numbers in every run.

@@ -5,8 +5,13 @@
 #include "guest.h"
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51 // glibc 2.31 does not know it; the kernel has told since 4.18
+#endif
 
 static sigjmp_buf back;
 static volatile sig_atomic_t hits, jumps, may_jump, wrong;
@@ -35,7 +40,7 @@ int main(void)
 {
 	struct stat st;
 	struct itimerval once = {{0, 0}, {0, 0}};
-	long size = sysconf(_SC_MINSIGSTKSZ) + 2048;
+	long size = (long)getauxval(AT_MINSIGSTKSZ) + 2048;
 	stack_t alternate = {0};
 	struct sigaction act = {0};
 

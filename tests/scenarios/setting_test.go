@@ -78,12 +78,13 @@ var workloads = map[string][]string{
 	"shell":         {"/bin/sh", progDir + "/shell.sh", workDir},
 	"env":           {"/usr/bin/env"},
 	"find":          {"/usr/bin/find", "/c", "/b", "/glue", "/var", "-printf", "%p %y %m %s %l\n"},
-	"ls":            {"/bin/ls", "-lR", "/c/dir", "/b", "/glue", "/c/abs-dir/"},
-	"tar":           {"/bin/sh", "-c", "tar --format=gnu -c -f - /c/dir /b /var 2>&1 | sha256sum"},
-	"python":        {"/usr/bin/python3", "-B", "-c", "import json, os; print(list(os.walk('/c/dir')), [os.path.realpath('/c/' + n) for n in os.listdir('/c')], json.__file__)"},
-	"true":          {"/bin/true"},
-	"listing":       {"/bin/ls", "-l", "/c/dir/sub", "/etc/passwd", "/etc/skel", "/missing"},
-	"state":         {progDir + "/state"},
+	// Directories that bindings are mounted on get new times in every run.
+	"ls":      {"/bin/ls", "-lR", "--time-style=+", "/c/dir", "/b", "/glue", "/c/abs-dir/"},
+	"tar":     {"/bin/sh", "-c", "tar --format=gnu --mtime=@0 -c -f - /c/dir /b /var 2>&1 | sha256sum"},
+	"python":  {"/usr/bin/python3", "-B", "-c", "import json, os; print(list(os.walk('/c/dir')), [os.path.realpath('/c/' + n).replace(str(os.getpid()), 'PID') for n in os.listdir('/c')], json.__file__)"},
+	"true":    {"/bin/true"},
+	"listing": {"/bin/ls", "-l", "/c/dir/sub", "/etc/passwd", "/etc/skel", "/missing"},
+	"state":   {progDir + "/state"},
 }
 
 // quick is run where the question is whether the library stays out of the way.

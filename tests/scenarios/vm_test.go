@@ -100,6 +100,7 @@ func newRun(settings []setting) *run {
 	for _, s := range settings {
 		guests[s.in()] = true
 		for _, w := range append([]string{"state"}, s.work()...) {
+			r.clear(s)
 			c := s.command(w, false)
 			text, _ := json.Marshal(c)
 			at, known := plain[string(text)]
@@ -121,6 +122,7 @@ func newRun(settings []setting) *run {
 		for _, s := range settings {
 			if s.preload == how {
 				for _, w := range append([]string{"state"}, s.work()...) {
+					r.clear(s)
 					r.with[s.name+" "+w] = r.add(s.command(w, true), s.name)
 				}
 			}
@@ -135,6 +137,13 @@ func newRun(settings []setting) *run {
 	}
 	preloaded(byVariable)
 	return r
+}
+
+// clear removes what root left in the work directory before a user's workload.
+func (r *run) clear(s setting) {
+	if s.uid != 0 {
+		r.add(rig.Command{Name: "clear", Argv: rig.Shell("rm -rf " + guest.Root(s.in()) + workDir)}, s.name)
+	}
 }
 
 func (r *run) add(c rig.Command, where string) int {

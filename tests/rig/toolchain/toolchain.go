@@ -5,6 +5,7 @@ package toolchain
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +19,7 @@ import (
 // Prefix starts the names of the cross tools; on arm64 machines the native tools have these names too.
 const Prefix = "aarch64-linux-gnu-"
 
-const sysrootFormat = "1"
+const sysrootFormat = "2"
 
 // Toolchain compiles for one libc.
 type Toolchain struct {
@@ -79,12 +80,36 @@ func For(ctx context.Context, guest string) (*Toolchain, error) {
 				return err
 			}
 		}
-		return t.WriteDir(tmp)
+		if err := t.WriteDir(tmp); err != nil {
+			return err
+		}
+		return relink(tmp)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("toolchain for %s: %w", guest, err)
 	}
 	return &Toolchain{Sysroot: dir, musl: def.musl, include: strings.TrimSpace(string(out))}, nil
+}
+
+// relink makes the absolute links below dir relative: the linker would follow them to the host's own files.
+func relink(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Type()&fs.ModeSymlink == 0 {
+			return err
+		}
+		to, err := os.Readlink(path)
+		if err != nil || !filepath.IsAbs(to) {
+			return err
+		}
+		to, err = filepath.Rel(filepath.Dir(path), filepath.Join(dir, to))
+		if err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		return os.Symlink(to, path)
+	})
 }
 
 // CompileFlags returns the compiler's arguments that select the headers.
@@ -112,7 +137,8 @@ func (t *Toolchain) LinkFlags() []string {
 
 // Compile builds one program from C files.
 func (t *Toolchain) Compile(ctx context.Context, out string, sources []string, extra ...string) error {
-	args := append(t.CompileFlags(), "-O2", "-Wall", "-Wextra", "-Werror", "-o", out)
+	args := append(t.CompileFlags(), "-O2", "-mno-outline-atomics", // their start-up code wants a newer glibc than 2.31
+		"-Wall", "-Wextra", "-Werror", "-o", out)
 	args = append(args, sources...)
 	args = append(args, extra...)
 	args = append(args, t.LinkFlags()...)
