@@ -41,6 +41,7 @@ const (
 	SysExitGroup      = 94
 	SysWaitid         = 95
 	SysUnshare        = 97
+	SysSigaltstack    = 132
 	SysRtSigprocmask  = 135
 	SysSetregid       = 143
 	SysSetgid         = 144

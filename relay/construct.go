@@ -11,6 +11,9 @@ import (
 // asking: the kernel makes 128 KiB at exec. The entry and the stubs look at a window of 128 KiB that begins there.
 const stackMade = 120 << 10
 
+// stackWindow is the size of that window.
+const stackWindow = 128 << 10
+
 // construct is the constructor. The hand-laid code that the dynamic linker calls has set up x28 and a scratch area.
 //
 //asmgen:entry svcrelay_construct

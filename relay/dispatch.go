@@ -13,7 +13,10 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	if live == 0 {
 		return 0, 1
 	}
-	if confines(&f.Call) {
+	switch {
+	case f.Call.Nr == nocgo.SysSigaltstack:
+		return 0, watchStack(f.Call.Arg[0])
+	case confines(&f.Call):
 		view.Withdraw()
 	}
 	ret, why := view.Handle(s, &f.Call)
@@ -47,6 +50,26 @@ func confines(c *translate.Call) bool {
 		return c.Arg[0] == traceMe
 	}
 	return false
+}
+
+// watchStack looks at the alternate signal stack that the structure at addr, if any, will make the kernel use. One that
+// lies in the main thread's own stack, say in an array of main's, is shorter than what is below sp there: from then on
+// every call asks for its stack. The call itself is declined.
+func watchStack(addr uintptr) (declined uintptr) {
+	const pointer, size = 0, 16 // in stack_t
+	if !nocgo.Readable(addr) || !nocgo.Readable(addr+size) {
+		return 1
+	}
+	at := nocgo.Symbol("svcrelay_stack")
+	if at == 0 {
+		return 1
+	}
+	low := uintptr(nocgo.Load64(at))
+	lo := uintptr(nocgo.Load64(addr + pointer))
+	if low != 0 && lo < low+stackWindow && lo+uintptr(nocgo.Load64(addr+size)) > low {
+		nocgo.Store64(at, 0)
+	}
+	return 1
 }
 
 // aborted notes that a check failed in compiled code, which is a fault in the library itself; the call is declined.

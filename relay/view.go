@@ -37,6 +37,7 @@ func chooseSites(n *patcher.Numbers) {
 	n.Add(nocgo.SysUnshare)
 	n.Add(nocgo.SysSetns)
 
+	n.Add(nocgo.SysSigaltstack)
 	n.Add(nocgo.SysPrctl)
 	n.Add(nocgo.SysPtrace)
 	n.Add(nocgo.SysSeccomp)
