@@ -39,7 +39,7 @@ func abi(lib, exe string, checks ...string) (string, error) {
 // TestInvisible makes the checks of registers and stacks that need no kernel of their own: the emulator has vectors of
 // five lengths, streaming mode and memory tags.
 func TestInvisible(t *testing.T) {
-	checks := []string{"registers", "stack-end", "stack-depth", "errno", "mte", "sve", "sme", "small-stacks", "contexts", "jump-out",
+	checks := []string{"registers", "stack-end", "stack-depth", "errno", "mte", "sve", "sme", "small-stacks", "local-stack", "contexts", "jump-out",
 		"moved-away", "threads", "cancelled", "no-descriptors", "leaks"}
 	out, err := abi(believer(t, nil), abiProgram(t), checks...)
 	if err != nil {
