@@ -114,7 +114,7 @@ run_tests() {
 	watch $$ &
 	local watcher=$! status=0
 	# One package more than processors: those that wait for the VM do nothing meanwhile.
-	SVCRELAY_VM=1 go test -count=1 -p $(($(nproc) + 1)) -timeout 25m ./... || status=$?
+	SVCRELAY_VM=1 go test -count=1 -p $(($(nproc) + 1)) -timeout 40m ./... || status=$?
 	kill "$watcher" 2>/dev/null || true
 	return "$status"
 }
