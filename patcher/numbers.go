@@ -13,6 +13,13 @@ func (n *Numbers) Add(nr uintptr) {
 	}
 }
 
+// Remove takes nr out of the set.
+func (n *Numbers) Remove(nr uintptr) {
+	if nr < MaxNumber {
+		n.bits[nr/64] &^= 1 << (nr % 64)
+	}
+}
+
 // Has says whether nr is in the set.
 func (n *Numbers) Has(nr uintptr) bool {
 	return nr < MaxNumber && n.bits[nr/64]>>(nr%64)&1 == 1

@@ -50,7 +50,7 @@ func (p *Plan) place(first, n int, entry, stack, page uintptr) bool {
 	if base == 0 {
 		return false
 	}
-	fillHead(base, entry, stack)
+	fillHead(base, entry, stack, p.Mark)
 	at := base + areaHead
 	for i := first; i < first+n; i++ {
 		s := &p.Sites[i]
@@ -96,7 +96,7 @@ func (p *Plan) numbersOf(s *Site) *Numbers {
 func (p *Plan) fill(area, at uintptr, s *Site) uintptr {
 	set := p.numbersOf(s)
 	if set == nil {
-		if !fillStub(area, at, s.Addr, s.Nr, 0) {
+		if !fillStub(area, at, s.Addr, s.Nr, 0, p.effect(s.Nr)) {
 			return 0
 		}
 		return at + stubSize
@@ -112,13 +112,16 @@ func (p *Plan) fill(area, at uintptr, s *Site) uintptr {
 		if left > 0 {
 			next = at + stubSize
 		}
-		if !fillStub(area, at, s.Addr, nr, next) {
+		if !fillStub(area, at, s.Addr, nr, next, p.effect(nr)) {
 			return 0
 		}
 		at += stubSize
 	}
 	return at
 }
+
+// effect says whether a call must leave a mark where there is too little stack to look at it.
+func (p *Plan) effect(nr uint32) bool { return p.Mark != 0 && p.Effects.Has(uintptr(nr)) }
 
 // mapNear maps size bytes that every address of [lo, hi) reaches, or returns 0. The kernel's own choice is asked for
 // first: it is normally right below the libraries.

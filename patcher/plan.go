@@ -30,6 +30,10 @@ type Plan struct {
 	Dispatchers int
 	// Unreachable is the number of sites for which no stub could be placed.
 	Unreachable int
+	// Effects are the calls that must not happen unseen. Where there is too little stack for the entry to look at one,
+	// the byte at Mark is cleared before it happens. To be set before Place; no Mark: no marks.
+	Effects Numbers
+	Mark    uintptr
 
 	areas       [MaxLibraries]area
 	nareas      int

@@ -131,7 +131,7 @@ func TestWholePlan(t *testing.T) {
 			if stub == 0 || nocgo.Load32(stub) != 0xd1000108|nr<<10 {
 				t.Fatalf("site %d has no stub for %d", i, nr)
 			}
-			next := stub + uintptr(int32(nocgo.Load32(stub+20*4)<<6)>>4) + 20*4
+			next := stub + uintptr(int32(nocgo.Load32(stub+24*4)<<6)>>4) + 24*4
 			if k == len(c.nr)-1 && nocgo.Load32(next) != SVC {
 				t.Errorf("site %d: other numbers end at %#x", i, nocgo.Load32(next))
 			}

@@ -13,15 +13,16 @@ func TestStubWords(t *testing.T) {
 	buf := make([]uint32, 1024)
 	area := addrOf(buf)
 	site := area + 0x10000
-	fillHead(area, area+0x20000, 0x7ff000)
-	if !fillStub(area, area+areaHead, site, 79, 0) {
+	fillHead(area, area+0x20000, 0x7ff000, 0x1234)
+	if !fillStub(area, area+areaHead, site, 79, 0, true) {
 		t.Fatal("stub not filled")
 	}
 	want := []string{
-		"sub x8, x8, #0x4f", "cbnz x8, .+0x48", "mov x8, sp", "and x8, x8, #0xfc0", "cbz x8, .+0x24",
+		"sub x8, x8, #0x4f", "cbnz x8, .+0x58", "mov x8, sp", "and x8, x8, #0xfc0", "cbz x8, .+0x24",
 		"stp x29, x30, [sp,#-64]!", "mov x8, #0x4f", "bl .+0x1ffcc", "ldp x29, x30, [sp],#64", "b .+0xffc8",
-		"ldp x29, x30, [sp],#64", "svc #0x0", "b .+0xffbc", "ldr x8, .+0xffffffffffffffbc", "sub x8, sp, x8", "lsr x8, x8, #17",
-		"cbz x8, .+0xffffffffffffffd4", "mov x8, #0x4f", "b .+0xffffffffffffffe4", "add x8, x8, #0x4f", "b .+0xffffffffffffffdc",
+		"ldp x29, x30, [sp],#64", "svc #0x0", "b .+0xffbc", "ldr x8, .+0xffffffffffffffb4", "sub x8, sp, x8", "lsr x8, x8, #17",
+		"cbz x8, .+0xffffffffffffffd4", "b .+0x8", "ldp x29, x30, [sp],#64", "ldr x8, .+0xffffffffffffffac", "strb wzr, [x8]",
+		"mov x8, #0x4f", "b .+0xffffffffffffffd4", "add x8, x8, #0x4f", "b .+0xffffffffffffffcc",
 	}
 	b := unsafe.Slice((*byte)(unsafe.Pointer(&buf[0])), 4*len(buf))
 	if got := text(t, b[areaVeneer:]); got != "ldr x29, .+0xfffffffffffffff0" {
@@ -38,6 +39,15 @@ func TestStubWords(t *testing.T) {
 		if got != w {
 			t.Errorf("word %d: %s, want %s", i, got, w)
 		}
+	}
+	if !fillStub(area, area+areaHead, site, 79, 0, false) {
+		t.Fatal("stub not filled")
+	}
+	if buf[areaHead/4+19] != nop || buf[areaHead/4+20] != nop {
+		t.Error("a call without effect leaves a mark")
+	}
+	if at := areaHead + 4*(8+StubPoor/4); text(t, b[at:]) != "ldp x29, x30, [sp],#64" {
+		t.Errorf("for want of stack the entry returns to %s", text(t, b[at:]))
 	}
 	if w := buf[(areaHead/4)+9]; area+areaHead+9*4+uintptr(w&0x3ffffff)*4 != site+4 {
 		t.Errorf("way back %#x", w)

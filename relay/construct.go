@@ -66,6 +66,10 @@ func prepare(s *translate.Scratch) bool {
 		low = 0 // a limited stack: every call asks
 	}
 	nocgo.Store64(nocgo.Symbol("svcrelay_stack"), uint64(low))
+	plan.Effects = wanted
+	leaveEffects(&plan.Effects)
+	nocgo.Store8(seenAddr(), 1)
+	plan.Mark = seenAddr()
 	return plan.Place(nocgo.Symbol("svcrelay_entry"), low, proc.page)
 }
 

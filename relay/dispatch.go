@@ -1,9 +1,14 @@
 package relay
 
 import (
+	"unsafe"
+
 	"svcrelay/nocgo"
 	"svcrelay/translate"
 )
+
+// seen is cleared for good when a call with effects was not seen.
+var seen uint8
 
 // dispatch answers the system call of a site, or says that it is declined. The hand-laid entry calls it with the
 // registers saved.
@@ -12,6 +17,9 @@ import (
 func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	if live == 0 {
 		return 0, 1
+	}
+	if nocgo.Load8(seenAddr()) == 0 {
+		view.Blind()
 	}
 	switch {
 	case f.Call.Nr == nocgo.SysSigaltstack:
@@ -72,10 +80,15 @@ func watchStack(addr uintptr) (declined uintptr) {
 	return 1
 }
 
-// aborted notes that a check failed in compiled code, which is a fault in the library itself; the call is declined.
+// seenAddr is the address of the byte that a stub clears when a call with effects happens unseen, for want of stack.
+func seenAddr() uintptr { return uintptr(unsafe.Pointer(&seen)) }
+
+// aborted notes that a check failed in compiled code, which is a fault in the library itself; the call is declined, and
+// what it changes is not seen.
 //
 //asmgen:entry svcrelay_aborted
 func aborted(code uintptr) {
 	nocgo.Add64(&stats.errors, 1)
 	nocgo.StoreRelease64(&stats.last, uint64(code))
+	nocgo.Store8(seenAddr(), 0)
 }

@@ -91,6 +91,13 @@ func (v *View) trusts(addr, n uintptr) bool {
 // Withdraw makes the View decline everything from now on.
 func (v *View) Withdraw() { nocgo.StoreRelease32(&v.state, stateWithdrawn) }
 
+// Blind tells the View that calls may change directories unseen: nothing is remembered any more, and paths relative
+// to the current directory are declined.
+func (v *View) Blind() {
+	v.ttl = 0
+	nocgo.StoreRelease32(&v.track, 0)
+}
+
 // Forget drops everything that is remembered of directories.
 func (v *View) Forget() { nocgo.Add32(&v.gen, 1) }
 

@@ -186,7 +186,7 @@ func probeStack(b *asm.Builder, deep asm.Label) {
 	b.MovReg(asm.X, asm.X29, asm.X1)
 	b.Ldp(asm.X, asm.X0, asm.X1, asm.At(asm.SP, 16))
 	b.Cbz(asm.X, asm.X29, deep)
-	b.Add(asm.X, asm.X30, asm.X30, asm.Imm(patcher.StubDeclined))
+	b.Add(asm.X, asm.X30, asm.X30, asm.Imm(patcher.StubPoor))
 	b.Ret()
 	b.Bind(no)
 	b.MovImm(asm.X, asm.X1, 1)

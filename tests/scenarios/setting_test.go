@@ -165,11 +165,11 @@ func configuration(vars []string, workload string, with bool) []string {
 func (s setting) variables(workload string, with bool) []string {
 	vars := slices.Clone(configuration(s.inner, workload, with))
 	libs := []string{}
-	if s.before != "" {
-		libs = append(libs, s.before)
-	}
 	if with && s.preload == byVariable {
 		libs = append(libs, libPath)
+	}
+	if s.before != "" { // constructors run from the last library to the first
+		libs = append(libs, s.before)
 	}
 	if len(libs) > 0 {
 		vars = append(vars, "LD_PRELOAD="+strings.Join(libs, ":"))
