@@ -24,7 +24,7 @@ type compiled struct {
 	out *bufio.Reader
 }
 
-// buildCompiled compiles this package and links it with testdata/compiled.c.
+// buildCompiled compiles this package and links it with ../tests/guest/translate.c.
 func buildCompiled(t *testing.T) string {
 	t.Helper()
 	p, err := compile.Compile(compile.Config{Patterns: []string{"svcrelay/translate"}, Entries: map[string]string{
@@ -50,7 +50,7 @@ func buildCompiled(t *testing.T) string {
 	if err := os.WriteFile(object, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cc := exec.Command("aarch64-linux-gnu-gcc", "-O1", "-static", "-o", program, "testdata/compiled.c", object)
+	cc := exec.Command("aarch64-linux-gnu-gcc", "-O1", "-static", "-o", program, "../tests/guest/translate.c", object)
 	if out, err := cc.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cc.Args, err, out)
 	}

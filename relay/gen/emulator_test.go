@@ -86,11 +86,11 @@ func emulate(t *testing.T, lib string, env []string, args ...string) (stdout, st
 	return out.String(), errs.String()
 }
 
-// program compiles testdata/calls.c.
+// program compiles ../../tests/guest/calls.c.
 func program(t *testing.T) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "calls")
-	if msg, err := exec.Command("aarch64-linux-gnu-gcc", "-O2", "-o", exe, "testdata/calls.c").CombinedOutput(); err != nil {
+	if msg, err := exec.Command("aarch64-linux-gnu-gcc", "-O2", "-o", exe, "../../tests/guest/calls.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, msg)
 	}
 	return exe
