@@ -66,6 +66,8 @@ const (
 	SysRenameat2      = 276
 	SysSeccomp        = 277
 	SysExecve         = 221
+	SysMadvise        = 233
+	SysExecveat       = 281
 	SysStatx          = 291
 	SysOpenat2        = 437
 	SysFaccessat2     = 439

@@ -12,7 +12,7 @@ const (
 		"remove\x00rmdir\x00symlink\x00symlinkat\x00link\x00linkat\x00mkdir\x00mkdirat\x00mknod\x00mknodat\x00__xmknod\x00__xmknodat\x00" +
 		"chmod\x00fchmod\x00fchmodat\x00lchmod\x00chown\x00lchown\x00fchown\x00fchownat\x00wait\x00waitpid\x00wait4\x00waitid\x00wait3\x00" +
 		"prctl\x00ptrace\x00chroot\x00mount\x00umount\x00umount2\x00pivot_root\x00unshare\x00setns\x00syscall\x00posix_spawn\x00pidfd_getpid\x00" +
-		"sigaltstack\x00" +
+		"sigaltstack\x00_exit\x00execve\x00" +
 		"pthread_setname_np\x00pthread_getname_np\x00clone\x00setfsuid\x00__libc_alloca_cutoff\x00"
 	// around is how many bytes before and after such a function are searched too, for its unexported relatives.
 	around = 1024

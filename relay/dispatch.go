@@ -24,12 +24,15 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	switch {
 	case f.Call.Nr == nocgo.SysSigaltstack:
 		return 0, watchStack(f.Call.Arg[0])
+	case stats.on && leaves(f.Call.Nr):
+		finish()
+		return 0, 1
 	case confines(&f.Call):
 		view.Withdraw()
 	}
 	ret, why := view.Handle(s, &f.Call)
 	if stats.on {
-		stats.count(why)
+		stats.count(f.Call.Nr, why)
 	}
 	if why != 0 {
 		if stats.logging {
@@ -88,7 +91,6 @@ func seenAddr() uintptr { return uintptr(unsafe.Pointer(&seen)) }
 //
 //asmgen:entry svcrelay_aborted
 func aborted(code uintptr) {
-	nocgo.Add64(&stats.errors, 1)
-	nocgo.StoreRelease64(&stats.last, uint64(code))
+	stats.failed(code)
 	nocgo.Store8(seenAddr(), 0)
 }

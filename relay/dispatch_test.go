@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"svcrelay/nocgo"
+	"svcrelay/patcher"
 	"svcrelay/translate"
 )
 
@@ -35,6 +36,19 @@ func TestChooseSites(t *testing.T) {
 		if wanted.Has(nr) {
 			t.Errorf("number %d is relayed", nr)
 		}
+	}
+	conf.stats = true // then some are watched, which PRoot answers
+	defer func() { conf.stats = false }()
+	var watched patcher.Numbers
+	chooseSites(&watched)
+	for _, nr := range []uintptr{execve, execveat, exitGroup} {
+		if !watched.Has(nr) || !leaves(nr) {
+			t.Errorf("number %d is not watched", nr)
+		}
+	}
+	leaveEffects(&watched)
+	if watched.Has(execve) || watched.Has(exitGroup) || !watched.Has(nocgo.SysChdir) {
+		t.Error("what leaves is no effect")
 	}
 	for _, nr := range []uintptr{nocgo.SysOpenat, nocgo.SysNewfstatat, nocgo.SysChdir, nocgo.SysWait4} {
 		if !wanted.Has(nr) {

@@ -8,18 +8,35 @@ import (
 	"svcrelay/translate"
 )
 
-// counters are the figures of one process.
+// counters are what the statistics of one process need.
 type counters struct {
-	on       bool // figures are wanted
-	logging  bool // a line per declined call is wanted
-	fd, log  uintptr
-	answered uint64
-	errors   uint64 // failed checks in compiled code
-	last     uint64 // the code of the last one
-	declined [maxReasons]uint64
+	on      bool // figures are wanted
+	logging bool // a line per declined call is wanted
+	fd, log uintptr
+	page    uintptr // the tallies
 }
 
-const maxReasons = 32
+// tallies are the figures of one process, on memory that a forked child gets empty: it is no copy of its parent.
+type tallies struct {
+	busy    uint32 // a line is being written
+	said    uint32 // a line has been written
+	errors  uint64 // failed checks in compiled code
+	last    uint64 // the code of the last one
+	lost    uint64 // calls for which there was no room below
+	numbers [maxTallies]tally
+}
+
+// tally counts the calls of one number with one outcome.
+type tally struct {
+	key uint32 // 0: free; else number<<8 + Reason + 1<<31
+	n   uint64
+}
+
+const (
+	maxTallies  = 600
+	tallyTaken  = 1 << 31
+	talliesSize = (unsafe.Sizeof(tallies{}) + 0xffff) &^ 0xffff
+)
 
 // A descriptor of the library's own is moved to highFd or above.
 const (
@@ -30,44 +47,131 @@ const (
 // begin keeps a descriptor for the line at exit: programs close standard error before their destructors run.
 func (c *counters) begin() {
 	if conf.stats {
-		c.fd = nocgo.Raw(nocgo.SysFcntl, 2, dupCloexec, highFd, 0, 0, 0)
-		c.on = !nocgo.Failed(c.fd)
+		const wipeOnFork = 18 // MADV_WIPEONFORK, since Linux 4.14; without it a child's figures begin with its parent's
+		c.page = nocgo.Raw(nocgo.SysMmap, 0, talliesSize, nocgo.ProtRead|nocgo.ProtWrite, nocgo.MapPrivate|nocgo.MapAnonymous, ^uintptr(0), 0)
+		if !nocgo.Failed(c.page) {
+			nocgo.Raw(nocgo.SysMadvise, c.page, talliesSize, wipeOnFork, 0, 0, 0)
+			c.fd = nocgo.Raw(nocgo.SysFcntl, 2, dupCloexec, highFd, 0, 0, 0)
+			c.on = !nocgo.Failed(c.fd)
+		}
 	}
 	c.openLog()
 }
 
-// count adds one call.
-func (c *counters) count(why translate.Reason) {
-	if why == 0 {
-		nocgo.Add64(&c.answered, 1)
-		return
+func (c *counters) tallies() *tallies { return (*tallies)(nocgo.Ptr(c.page)) }
+
+// count adds one call: answered, if there is no reason why not.
+func (c *counters) count(nr uintptr, why translate.Reason) {
+	t := c.tallies()
+	key := tallyTaken | uint32(nr&0x7fffff)<<8 | uint32(why)
+	at := (uint32(nr)*31 + uint32(why)*7) % maxTallies
+	for range 16 {
+		e := &t.numbers[at]
+		if have := nocgo.LoadAcquire32(&e.key); have == key || have == 0 && (nocgo.CompareAndSwap32(&e.key, 0, key) || nocgo.LoadAcquire32(&e.key) == key) {
+			nocgo.Add64(&e.n, 1)
+			return
+		}
+		at = (at + 1) % maxTallies
 	}
-	nocgo.Add64(&c.declined[uintptr(why)%maxReasons], 1)
+	nocgo.Add64(&t.lost, 1)
 }
 
-// finish writes the line of figures. The hand-laid destructor calls it.
+// failed notes a failed check.
+func (c *counters) failed(code uintptr) {
+	if !c.on {
+		return
+	}
+	t := c.tallies()
+	nocgo.Add64(&t.errors, 1)
+	nocgo.StoreRelease64(&t.last, uint64(code))
+}
+
+// leaves says whether a call ends the program: then there is no destructor, or it has run already.
+func leaves(nr uintptr) bool {
+	return nr == nocgo.SysExitGroup || nr == nocgo.SysExecve || nr == nocgo.SysExecveat
+}
+
+// finish writes the line of figures. The hand-laid destructor calls it, and dispatch before a call that leaves. A second
+// line of a process has only what was counted since, and is left out if that is nothing.
 //
 //asmgen:entry svcrelay_finish
 func finish() {
 	if live == 0 || !stats.on {
 		return
 	}
-	n := line(0, "svcrelay: pid=", uint64(nocgo.Raw(nocgo.SysGetpid, 0, 0, 0, 0, 0, 0)))
-	n = line(n, " answered=", stats.answered)
-	n = line(n, " errors=", stats.errors)
-	n = line(n, " last=", stats.last)
-	n = line(n, " libc=", uint64(plan.Patched(patcher.Libc)))
-	n = line(n, " ld.so=", uint64(plan.Patched(patcher.Loader)))
-	n = line(n, " of=", uint64(plan.Seen))
-	for i := range maxReasons {
-		if stats.declined[i] != 0 {
-			n = tag(n, " declined:")
-			n = tag(n, reasonText(translate.Reason(i)))
-			n = line(n, "=", stats.declined[i])
+	t := stats.tallies()
+	if !nocgo.CompareAndSwap32(&t.busy, 0, 1) {
+		return
+	}
+	answered, some := t.sum()
+	if some || t.said == 0 {
+		t.said = 1
+		n := line(0, "svcrelay: pid=", uint64(nocgo.Raw(nocgo.SysGetpid, 0, 0, 0, 0, 0, 0)))
+		n = line(n, " answered=", answered)
+		n = line(n, " errors=", take(&t.errors))
+		n = line(n, " last=", t.last)
+		n = line(n, " libc=", uint64(plan.Patched(patcher.Libc)))
+		n = line(n, " ld.so=", uint64(plan.Patched(patcher.Loader)))
+		n = line(n, " of=", uint64(plan.Seen))
+		if lost := take(&t.lost); lost != 0 {
+			n = line(n, " uncounted=", lost)
+		}
+		n = t.write(n)
+		buffer[n] = '\n'
+		nocgo.Raw(nocgo.SysWrite, stats.fd, uintptr(unsafe.Pointer(&buffer)), uintptr(n+1), 0, 0, 0)
+	}
+	nocgo.StoreRelease32(&t.busy, 0)
+}
+
+// sum gives the number of answered calls, and whether there is anything to tell.
+func (t *tallies) sum() (answered uint64, some bool) {
+	for i := range t.numbers {
+		e := &t.numbers[i]
+		if n := nocgo.LoadAcquire64(&e.n); n != 0 {
+			some = true
+			if e.key&0xff == 0 {
+				answered += n
+			}
 		}
 	}
-	buffer[n] = '\n'
-	nocgo.Raw(nocgo.SysWrite, stats.fd, uintptr(unsafe.Pointer(&buffer)), uintptr(n+1), 0, 0, 0)
+	return answered, some || t.errors != 0
+}
+
+// write appends the figures of each system call to buffer, and begins to count from 0 again.
+func (t *tallies) write(n int) int {
+	for i := range t.numbers {
+		e := &t.numbers[i]
+		nr, why := uint64(e.key&^tallyTaken>>8), translate.Reason(e.key&0xff)
+		v := take(&e.n)
+		switch {
+		case v == 0:
+			continue
+		case why == 0:
+			n = line(n, " answered:", nr)
+		default:
+			n = line(n, " declined:", nr)
+			n = tag(n, "/")
+			from := n
+			n = tag(n, reasonText(why))
+			for ; from < n; from++ {
+				if buffer[from] == ' ' {
+					buffer[from] = '-' // words of the line have no spaces
+				}
+			}
+		}
+		n = line(n, "=", v)
+	}
+	return n
+}
+
+// take makes a counter 0 and returns what it was.
+func take(p *uint64) uint64 {
+	for {
+		v := nocgo.LoadAcquire64(p)
+		if nocgo.CompareAndSwap64(p, v, 0) {
+			return v
+		}
+	}
 }
 
 // line appends a label and a number to buffer at n.

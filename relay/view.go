@@ -41,6 +41,12 @@ func chooseSites(n *patcher.Numbers) {
 	n.Add(nocgo.SysPrctl)
 	n.Add(nocgo.SysPtrace)
 	n.Add(nocgo.SysSeccomp)
+
+	if conf.stats {
+		n.Add(nocgo.SysExitGroup)
+		n.Add(nocgo.SysExecve)
+		n.Add(nocgo.SysExecveat)
+	}
 }
 
 // leaveEffects takes out of n what only answers: it leaves the calls after which the view may not be the same.
@@ -50,6 +56,9 @@ func leaveEffects(n *patcher.Numbers) {
 	n.Remove(nocgo.SysFaccessat)
 	n.Remove(nocgo.SysStatx)
 	n.Remove(nocgo.SysReadlinkat)
+	n.Remove(nocgo.SysExitGroup)
+	n.Remove(nocgo.SysExecve)
+	n.Remove(nocgo.SysExecveat)
 }
 
 // watchesDirectory says whether all ways in which the C library changes the current directory are sites of the plan.
