@@ -26,23 +26,27 @@ const layerFormat = "3"
 type definition struct {
 	suite string
 	names []string
-	only  string // as in debian.Set
+	only  string   // as in debian.Set
+	keep  []string // of what is otherwise dropped
+	owner int      // user and group of every file
 }
 
 var minimal = []string{"bash", "coreutils", "dash", "findutils"}
 
 var guests = map[string]definition{
-	"bookworm": {"bookworm", []string{"bash", "coreutils", "dash", "findutils", "tar", "grep", "sed", "python3"}, ""},
-	"bullseye": {"bullseye", minimal, ""},
-	"trixie":   {"trixie", minimal, ""},
-	"forky":    {"forky", minimal, ""},
-	"sid":      {"sid", minimal, ""},
-	"musl":     {"bookworm", []string{"musl", "busybox-static"}, "musl|busybox-static"},
-	"musl-sid": {"sid", []string{"musl", "busybox-static"}, "musl|busybox-static"},
+	"bookworm": {suite: "bookworm", names: []string{"bash", "coreutils", "dash", "findutils", "tar", "grep", "sed", "python3"}},
+	"bullseye": {suite: "bullseye", names: minimal},
+	"trixie":   {suite: "trixie", names: minimal},
+	"forky":    {suite: "forky", names: minimal},
+	"sid":      {suite: "sid", names: minimal},
+	"musl":     {suite: "bookworm", names: []string{"musl", "busybox-static"}, only: "musl|busybox-static"},
+	"musl-sid": {suite: "sid", names: []string{"musl", "busybox-static"}, only: "musl|busybox-static"},
+	"programs": {suite: "bookworm", keep: []string{"usr/share/perl5"}, owner: 1000, names: []string{"bash", "coreutils", "dash", "findutils", "tar", "gzip", "grep",
+		"sed", "diffutils", "debianutils", "libc-bin", "dpkg", "apt", "git", "nodejs", "gcc", "libc6-dev", "make", "perl", "python3", "python3-venv", "rsync", "sqlite3"}},
 }
 
 // host is what the VM's own root holds beside PRoot: a shell and tools that need no library, and PRoot's libraries.
-var host = definition{"bookworm", []string{"libc6", "libtalloc2", "busybox-static"}, "libc6|libgcc-s1|libtalloc2|busybox-static"}
+var host = definition{suite: "bookworm", names: []string{"libc6", "libtalloc2", "busybox-static"}, only: "libc6|libgcc-s1|libtalloc2|busybox-static"}
 
 // dropped are parts of packages that no test looks at.
 var dropped = []string{"usr/share/doc", "usr/share/man", "usr/share/info", "usr/share/locale", "usr/share/lintian",
@@ -87,7 +91,7 @@ func layer(ctx context.Context, name string, def definition, at string) (string,
 	out := filepath.Join(root, "layers", name+"-"+layerFormat+"-"+debian.Digest(debs)+".cpio")
 	out, err = cache.Make(out, func(tmp string) error {
 		debian.Progress("assembling %s from %d packages", name, len(debs))
-		t, err := assemble(debs)
+		t, err := assemble(debs, def)
 		if err != nil {
 			return err
 		}
@@ -111,22 +115,31 @@ func layer(ctx context.Context, name string, def definition, at string) (string,
 	return out, nil
 }
 
-func assemble(debs []debian.File) (*tree.Tree, error) {
+func assemble(debs []debian.File, def definition) (*tree.Tree, error) {
 	t, err := tree.Skeleton()
 	if err != nil {
 		return nil, err
 	}
 	for _, deb := range debs {
-		if err := t.AddDeb(deb.Path, keep); err != nil {
+		if err := t.AddDeb(deb.Path, def.wants); err != nil {
 			return nil, err
 		}
 	}
-	return t, finish(t)
+	if err := finish(t); err != nil {
+		return nil, err
+	}
+	for _, p := range t.Paths() {
+		if n := t.Get(p); def.owner != 0 {
+			n.UID, n.GID = def.owner, def.owner
+		}
+	}
+	return t, nil
 }
 
-func keep(name string) bool {
+// wants says whether a file of a package becomes part of the guest.
+func (def definition) wants(name string) bool {
 	for _, d := range dropped {
-		if name == d || strings.HasPrefix(name, d+"/") {
+		if (name == d || strings.HasPrefix(name, d+"/")) && !slices.Contains(def.keep, d) {
 			return false
 		}
 	}
