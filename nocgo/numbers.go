@@ -2,12 +2,17 @@ package nocgo
 
 // System call numbers of Linux on arm64 (include/uapi/asm-generic/unistd.h).
 const (
+	SysSetxattr       = 5
+	SysLsetxattr      = 6
 	SysGetxattr       = 8
 	SysLgetxattr      = 9
 	SysListxattr      = 11
 	SysLlistxattr     = 12
+	SysRemovexattr    = 14
+	SysLremovexattr   = 15
 	SysGetcwd         = 17
 	SysFcntl          = 25
+	SysInotifyAdd     = 27
 	SysMknodat        = 33
 	SysMkdirat        = 34
 	SysUnlinkat       = 35
@@ -17,6 +22,7 @@ const (
 	SysUmount2        = 39
 	SysMount          = 40
 	SysPivotRoot      = 41
+	SysStatfs         = 43
 	SysTruncate       = 45
 	SysFaccessat      = 48
 	SysChdir          = 49
@@ -37,6 +43,8 @@ const (
 	SysReadlinkat     = 78
 	SysNewfstatat     = 79
 	SysFstat          = 80
+	SysUtimensat      = 88
+	SysAcct           = 89
 	SysExit           = 93
 	SysExitGroup      = 94
 	SysWaitid         = 95
@@ -48,19 +56,34 @@ const (
 	SysSetreuid       = 145
 	SysSetuid         = 146
 	SysSetresuid      = 147
+	SysGetresuid      = 148
 	SysSetresgid      = 149
+	SysGetresgid      = 150
+	SysGetgroups      = 158
+	SysUname          = 160
 	SysGetrusage      = 165
 	SysPrctl          = 167
 	SysPtrace         = 117
 	SysGetpid         = 172
 	SysGetppid        = 173
 	SysGetuid         = 174
+	SysGeteuid        = 175
 	SysGetgid         = 176
+	SysGetegid        = 177
 	SysGettid         = 178
+	SysBind           = 200
+	SysAccept         = 202
+	SysConnect        = 203
+	SysGetsockname    = 204
+	SysGetpeername    = 205
+	SysAccept4        = 242
 	SysMunmap         = 215
 	SysMmap           = 222
+	SysSwapon         = 224
+	SysSwapoff        = 225
 	SysMprotect       = 226
 	SysWait4          = 260
+	SysNameToHandle   = 264
 	SysSetns          = 268
 	SysProcessVMReadv = 270
 	SysRenameat2      = 276

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"svcrelay/nocgo"
+	"svcrelay/translate"
 )
 
 // Where buffer holds what ask compares.
@@ -25,10 +26,11 @@ func ask(tracer uint64) bool {
 	if !ok {
 		return false
 	}
-	binds, ok := plainOptions(n)
-	if !ok {
+	binds, modes, ok := options(n)
+	if !ok || modes != conf.mode&^(translate.Upstream|translate.Termux) {
 		return false
 	}
+	conf.mode = modes // the line of descent is hearsay
 	if !alike(conf.root, "/") {
 		return false
 	}
@@ -55,9 +57,9 @@ func ask(tracer uint64) bool {
 	return binds == 0
 }
 
-// plainOptions counts the bindings on a command line of n bytes in buffer. It is false where there is an option that
-// is not known to leave the answers alone.
-func plainOptions(n int) (binds int, ok bool) {
+// options reads a command line of n bytes in buffer: how many bindings there are, and which modes. It is false where
+// there is an option that is not known.
+func options(n int) (binds int, modes translate.Modes, ok bool) {
 	i := next(0, n) // the command itself
 	for i < n {
 		end := next(i, n)
@@ -72,20 +74,22 @@ func plainOptions(n int) (binds int, ok bool) {
 		}
 		value := false
 		switch s {
-		case "-r", "--rootfs", "-w", "--pwd", "--cwd", "-v", "--verbose", "-k", "--kernel-release":
-			value = true
 		case "-b", "--bind", "-m", "--mount":
 			value = true
 			binds++
-		case "--kill-on-exit", "-p", "--netcoop", "--sysvipc", "-H":
 		default:
-			return 0, false
+			m, wants, known := optionMode(s)
+			if !known {
+				return 0, 0, false
+			}
+			modes |= m
+			value = wants
 		}
 		if value && !attached {
 			i = next(i, n)
 		}
 	}
-	return binds, true
+	return binds, modes, true
 }
 
 // next gives the start of the argument after the one at i.

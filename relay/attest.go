@@ -74,8 +74,8 @@ func sameView(n int, tracer uint64) bool {
 	if !key || theirs.off || theirs.unknown {
 		return false
 	}
-	if theirs.root != "" || theirs.binds != "" {
-		if theirs.root != conf.root || theirs.binds != conf.binds {
+	if theirs.root != "" || theirs.binds != "" || theirs.modes != "" {
+		if theirs.root != conf.root || theirs.binds != conf.binds || theirs.modes != conf.modes {
 			return false
 		}
 		if hasPrefix(conf.key, RunKey) {

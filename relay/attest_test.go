@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"svcrelay/translate"
 )
 
 // fill puts a file's content in buffer.
@@ -58,19 +60,21 @@ func TestProcFiles(t *testing.T) {
 }
 
 func TestSameView(t *testing.T) {
-	conf = config{key: RunKey + "k", root: "/r", binds: "/a|/b:/c"}
+	conf = config{key: RunKey + "k", root: "/r", binds: "/a|/b:/c", modes: "root-id,kernel-release"}
 	defer func() { conf = config{} }()
 	env := func(v ...string) int { return fill(strings.Join(v, "\x00") + "\x00") }
 	const key, root, binds = "PROOT_FASTPATH=" + RunKey + "k", "PROOT_FP_ROOT=/r", "PROOT_FP_BINDS=/a|/b:/c"
-	if !sameView(env("PATH=/bin", "", "", key, root, binds), 1) {
+	const modes = "PROOT_FP_MODES=root-id,kernel-release"
+	if !sameView(env("PATH=/bin", "", "", key, root, binds, modes), 1) {
 		t.Error("refused the same view")
 	}
 	for _, v := range [][]string{
 		{}, {root, binds}, {key + "k", root, binds}, {"PROOT_FASTPATH=", root, binds}, {key, root}, {key, binds},
-		{key, root + "/", binds}, {key, root, binds + "|"}, {key, root, binds, "PROOT_NO_SECCOMP=1"},
-		{key, root, binds, "PROOT_FP_ROOT=/s"}, {"XPROOT_FASTPATH=k", root, binds},
-		{key, root, binds, "PROOT_FP_OFF=1"}, {key, root, binds, "PROOT_FP_MODES=root"}, {key, root, binds, "PROOT_FP_PATCH_SVC=0"},
-		{key, root, binds, "PROOT_FP_NEW=1"},
+		{key, root + "/", binds}, {key, root, binds + "|"}, {key, root, binds, modes, "PROOT_NO_SECCOMP=1"},
+		{key, root, binds, modes, "PROOT_FP_ROOT=/s"}, {"XPROOT_FASTPATH=k", root, binds},
+		{key, root, binds, modes, "PROOT_FP_OFF=1"}, {key, root, binds, "PROOT_FP_MODES=root"}, {key, root, binds},
+		{key, root, binds, "PROOT_FP_MODES=root-id"}, {key, root, binds, "PROOT_FP_MODES=kernel-release,root-id"}, {key, "PROOT_FP_MODES=root-id,kernel-release"}, {key, root, binds, modes, "PROOT_FP_PATCH_SVC=0"},
+		{key, root, binds, modes, "PROOT_FP_NEW=1"},
 	} {
 		if sameView(env(v...), 1) {
 			t.Errorf("believed %q", v)
@@ -83,25 +87,48 @@ func TestSameView(t *testing.T) {
 	}
 }
 
-func TestPlainOptions(t *testing.T) {
+func TestOptions(t *testing.T) {
+	const id, links, release, ports, hidden = translate.Identity, translate.HardLinks, translate.Release, translate.Ports, translate.HiddenFiles
 	for _, c := range []struct {
 		args  string
 		binds int
+		modes translate.Modes
 		ok    bool
 	}{
-		{"proot -r /r -b /a:/b -w / /bin/sh -c x", 1, true},
-		{"proot --rootfs=/r --bind=/a -m /b --kill-on-exit /bin/sh -0", 2, true},
-		{"proot -r /r -k 6.1 --kernel-release=6.2 --sysvipc -H -b /a sh -0", 1, true},
-		{"proot -r /r -0 sh", 0, false},
-		{"proot -r /r --link2symlink sh", 0, false},
-		{"proot -S /r sh", 0, false},
-		{"proot -r /r -i 1:1 sh", 0, false},
-		{"proot -r", 0, true},
-		{"proot", 0, true},
+		{"proot -r /r -b /a:/b -w / /bin/sh -c x", 1, 0, true},
+		{"proot --rootfs=/r --bind=/a -m /b --kill-on-exit /bin/sh -0", 2, 0, true},
+		{"proot -r /r -k 6.1 --kernel-release=6.2 --sysvipc -H -b /a sh -0", 1, release | hidden, true},
+		{"proot -r /r -0 sh", 0, id, true},
+		{"proot -r /r -i 1:1 -b /a sh", 1, id, true},
+		{"proot --link2symlink -L -p --change-id=0:0 --rootfs=/r sh -l", 0, links | ports | id, true},
+		{"proot -r /r -l --root-id sh", 0, links | id, true},
+		{"proot -S /r sh", 0, 0, false},
+		{"proot -r /r -q qemu sh", 0, 0, false},
+		{"proot -r", 0, 0, true},
+		{"proot", 0, 0, true},
 	} {
 		n := fill(strings.ReplaceAll(c.args, " ", "\x00") + "\x00")
-		if binds, ok := plainOptions(n); ok != c.ok || ok && binds != c.binds {
-			t.Errorf("%s: %d, %v", c.args, binds, ok)
+		if binds, modes, ok := options(n); ok != c.ok || ok && (binds != c.binds || modes != c.modes) {
+			t.Errorf("%s: %d, %#x, %v", c.args, binds, modes, ok)
+		}
+	}
+}
+
+func TestReadModes(t *testing.T) {
+	for s, want := range map[string]translate.Modes{
+		"":         0,
+		"upstream": translate.Upstream,
+		"termux,kill-on-exit,link2symlink,sysvipc,kernel-release,fix-symlink-size,change-id": translate.Termux | translate.HardLinks |
+			translate.Release | translate.Identity,
+		"root-id,ports,hidden-files": translate.Identity | translate.Ports | translate.HiddenFiles,
+	} {
+		if m, ok := readModes(s); !ok || m != want {
+			t.Errorf("%s: %#x, %v", s, m, ok)
+		}
+	}
+	for _, s := range []string{"x", ",", "root-id,,ports", "root-id, ports", "Root-id", "root-id,qemu", "ashmem-memfd", "help", "python"} {
+		if m, ok := readModes(s); ok {
+			t.Errorf("%q was understood as %#x", s, m)
 		}
 	}
 }

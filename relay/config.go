@@ -4,11 +4,14 @@ import (
 	"unsafe"
 
 	"svcrelay/nocgo"
+	"svcrelay/translate"
 )
 
 // config is what the environment says. Strings are memory of the environment itself.
 type config struct {
 	root, binds, key, log string
+	modes                 string          // as written
+	mode                  translate.Modes // what that means
 	off, stats, unknown   bool
 	ttl                   uint64 // milliseconds
 	api                   uint64 // 0: not known
@@ -55,6 +58,13 @@ func (c *config) variable(s string) {
 		c.root = value
 	case "BINDS":
 		c.binds = value
+	case "MODES":
+		c.modes = value
+		if m, ok := readModes(value); ok {
+			c.mode = m
+		} else {
+			c.unknown = true
+		}
 	case "KEY":
 		c.key = value
 	case "OFF":

@@ -47,6 +47,7 @@ func prepare(s *translate.Scratch) bool {
 		return false
 	}
 	chooseSites(&wanted)
+	addModes(&wanted, conf.mode)
 	if !plan.Discover(proc.phdr, proc.phnum, &wanted) {
 		return false
 	}
@@ -59,6 +60,10 @@ func prepare(s *translate.Scratch) bool {
 	if !view.Configure(s, conf.root, conf.binds, ttl) {
 		return false
 	}
+	view.SetModes(conf.mode)
+	if conf.mode&translate.Identity != 0 {
+		view.AskOwners(s)
+	}
 	low := proc.stack - stackMade
 	if nocgo.Readable(low - granule) {
 		view.TrustStack(low, proc.stack)
@@ -68,6 +73,7 @@ func prepare(s *translate.Scratch) bool {
 	nocgo.Store64(nocgo.Symbol("svcrelay_stack"), uint64(low))
 	plan.Effects = wanted
 	leaveEffects(&plan.Effects)
+	modeEffects(&plan.Effects, conf.mode)
 	nocgo.Store8(seenAddr(), 1)
 	plan.Mark = seenAddr()
 	return plan.Place(nocgo.Symbol("svcrelay_entry"), low, proc.page)

@@ -109,9 +109,8 @@ func (v *View) fromDescriptor(s *Scratch, dirfd, n uintptr) (errno uintptr, why 
 	return 0, Answered
 }
 
-// identify finds the guest directory of a descriptor: the text that PRoot would use, if walking it leads to that
-// very directory and through no link. A link would mean that the text names another place now.
-func (v *View) identify(s *Scratch, dirfd uintptr) Reason {
+// fdText reads the text of a descriptor's link under /proc to s.host. It needs s.rest.
+func (s *Scratch) fdText(fd uintptr) uintptr {
 	// PRoot looks below the number of the thread; threads may have descriptors of their own.
 	const fds = "/proc/thread-self/fd/"
 	link := s.restAddr()
@@ -120,16 +119,22 @@ func (v *View) identify(s *Scratch, dirfd uintptr) Reason {
 	}
 	at := link + uintptr(len(fds))
 	div := uintptr(1)
-	for dirfd&0x7fffffff/div >= 10 {
+	for fd&0x7fffffff/div >= 10 {
 		div *= 10
 	}
 	for ; div > 0; div /= 10 {
-		nocgo.Store8(at, uint8('0'+dirfd&0x7fffffff/div%10))
+		nocgo.Store8(at, uint8('0'+fd&0x7fffffff/div%10))
 		at++
 	}
 	nocgo.Store8(at, 0)
+	return nocgo.Raw(nocgo.SysReadlinkat, nocgo.AtFdcwd, link, s.hostAddr(), textMax, 0, 0)
+}
+
+// identify finds the guest directory of a descriptor: the text that PRoot would use, if walking it leads to that
+// very directory and through no link. A link would mean that the text names another place now.
+func (v *View) identify(s *Scratch, dirfd uintptr) Reason {
 	host := s.hostAddr()
-	n := nocgo.Raw(nocgo.SysReadlinkat, nocgo.AtFdcwd, link, host, textMax, 0, 0)
+	n := s.fdText(dirfd)
 	if nocgo.Failed(n) || n == 0 || n >= textMax || nocgo.Load8(host) != '/' {
 		return Descriptor
 	}

@@ -13,7 +13,7 @@ import "svcrelay/nocgo"
 //     may jump away. So everything is forgotten before the call, too.
 //   - Waiting for a child may block, so it is declined: everything is forgotten first. What other threads
 //     remember while the caller waits holds for the lifetime, like anything that other processes change.
-//   - Changing a faked identity ends the View, too: the owners that PRoot shows come from it.
+//   - After a change of a faked identity nothing is said any more that depends on it.
 //   - Changing the root, the mounts or the namespaces ends the View for good.
 //
 // Nothing that is remembered depends on a file that is neither a directory nor a link, so a call about one
@@ -51,11 +51,7 @@ func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
 		v.Forget()
 		return 0, Effect
 	case nocgo.SysSetuid, nocgo.SysSetgid, nocgo.SysSetreuid, nocgo.SysSetregid, nocgo.SysSetresuid, nocgo.SysSetresgid:
-		if v.faked == 0 {
-			break
-		}
-		v.Withdraw() // PRoot keeps the identity by thread
-		return 0, Withdrawn
+		return v.changeIdentity()
 	case nocgo.SysChroot, nocgo.SysMount, nocgo.SysUmount2, nocgo.SysPivotRoot, nocgo.SysUnshare, nocgo.SysSetns:
 		v.Withdraw()
 		return 0, Withdrawn

@@ -8,6 +8,39 @@ func (v *View) Handle(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	if nocgo.LoadAcquire32(&v.state) != stateReady {
 		return 0, Withdrawn
 	}
+	if v.modes&^(Upstream|Termux) != 0 {
+		return v.inModes(s, c)
+	}
+	return v.answer(s, c)
+}
+
+// inModes is Handle where PRoot does more than show files.
+func (v *View) inModes(s *Scratch, c *Call) (ret uintptr, why Reason) {
+	if v.lending != 0 && showsRights(c) {
+		v.takeBack()
+	}
+	if fits(c.Nr, v.modes) {
+		ret, why = v.answer(s, c)
+		if v.faked != 0 && (ret == nocgo.Fail(nocgo.EACCES) || ret == nocgo.Fail(nocgo.EPERM)) {
+			why = Rights
+		}
+		if why == Answered {
+			return ret, Answered
+		}
+		ret = 0
+		if v.faked != 0 && EndsUnseen(c.Nr) {
+			v.noteLent()
+		}
+		return 0, why
+	}
+	if v.faked != 0 && EndsUnseen(c.Nr) {
+		v.noteLent() // change may issue the call
+	}
+	return v.change(s, c)
+}
+
+// answer answers a call or declines it.
+func (v *View) answer(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	switch c.Nr {
 	case nocgo.SysNewfstatat:
 		ret, why = v.stat(s, c)
@@ -25,11 +58,11 @@ func (v *View) Handle(s *Scratch, c *Call) (ret uintptr, why Reason) {
 		ret, why = v.xattr(s, c, false)
 	case nocgo.SysFstat:
 		ret, why = v.fstat(s, c)
+	case nocgo.SysGetuid, nocgo.SysGeteuid, nocgo.SysGetgid, nocgo.SysGetegid, nocgo.SysGetresuid, nocgo.SysGetresgid,
+		nocgo.SysGetgroups:
+		ret, why = v.identity(s, c)
 	default:
 		return v.change(s, c)
-	}
-	if v.faked != 0 && (ret == nocgo.Fail(nocgo.EACCES) || ret == nocgo.Fail(nocgo.EPERM)) {
-		return 0, Rights
 	}
 	return ret, why
 }

@@ -9,48 +9,40 @@ import (
 // With -0, -i or --change-id PRoot fakes an identity. To the calls that are answered here this means:
 //
 //   - Files that belong to the user or the group that PRoot has are shown as belonging to the faked saved ids.
-//     PRoot keeps these by thread, and setuid and its like change them. fstat is rewritten in the same way.
+//     PRoot keeps these by thread, and setuid and its like change them (ids.go). fstat is rewritten in the same way.
 //   - While root is faked, PRoot makes everything on the way readable and writable, and directories searchable, for
 //     the time of the call. So EACCES and EPERM prove nothing (Handle declines them), but all that succeeds without
 //     would succeed with it. What would show the lent rights is declined: directories that lack them, and with statx,
-//     where Termux's fork lends them at the end of the path too, files as well.
+//     where Termux's fork lends them at the end of the path too, files as well. When the rights are taken back is in
+//     lend.go.
 //   - While rights are lent, the set-user-ID, set-group-ID and sticky bits are gone. A new file could get another
 //     group for it.
 //
 // Not imitated: lending gives what lacked rights a new time of change.
 
-// AskOwners tells the View that PRoot fakes an identity, and asks PRoot for it: a pipe belongs to whoever makes it. It
-// is false where the View cannot know what PRoot would show; then it must not be used. The caller sees to two things:
-//
-//   - setuid and its like must pass through Handle wherever the C library makes them, also from the function that makes
-//     all threads change their identity, which takes the number from memory.
-//   - PRoot takes back what it lent for a call without an exit stop (openat, unlinkat and others) only when the same
-//     thread stops the next time. Between a call that PRoot answers and an answer from here there must be such a stop.
-func (v *View) AskOwners(s *Scratch) bool {
-	fds := s.pathAddr()
-	if nocgo.Failed(nocgo.Raw(nocgo.SysPipe2, fds, nocgo.OCloexec, 0, 0, 0, 0)) {
-		return false
+// AskOwners asks PRoot for the owner and group that it shows instead of its own. What belongs to this process under
+// /proc is certain to be owned by them. Where it does not get to know, the View declines to say who owns PRoot's files.
+// It is for the constructor: it opens a descriptor for a moment, and the identity must not have been changed yet. From
+// then on setuid and its like must pass through Handle wherever the C library makes them, also from the function that
+// makes all threads change their identity, which takes the number from memory.
+func (v *View) AskOwners(s *Scratch) {
+	const self = "/proc/self\x00"
+	const flags = nocgo.OPath | nocgo.ODirectory | nocgo.OCloexec
+	fd := nocgo.Raw(nocgo.SysOpenat, nocgo.AtFdcwd, uintptr(unsafe.Pointer(unsafe.StringData(self))), flags, 0, 0, 0)
+	if nocgo.Failed(fd) {
+		return
 	}
-	fd, other := uintptr(nocgo.Load32(fds)), uintptr(nocgo.Load32(fds+4))
-	ok := v.compareOwners(s, fd)
+	v.owners = v.compareOwners(s, fd)
 	nocgo.Raw(nocgo.SysClose, fd, 0, 0, 0, 0, 0)
-	nocgo.Raw(nocgo.SysClose, other, 0, 0, 0, 0, 0)
-	return ok
 }
 
-// compareOwners learns the identities from the two points of view of a pipe.
+// compareOwners learns the identities from the two points of view of what fd is.
 func (v *View) compareOwners(s *Scratch, fd uintptr) bool {
-	uid := uint32(nocgo.Raw(nocgo.SysGetuid, 0, 0, 0, 0, 0, 0))
-	gid := uint32(nocgo.Raw(nocgo.SysGetgid, 0, 0, 0, 0, 0, 0))
-	if nocgo.Failed(nocgo.Raw(nocgo.SysFstat, fd, s.statAddr(), 0, 0, 0, 0)) || s.stat.UID != uid || s.stat.GID != gid {
+	if nocgo.Failed(nocgo.Raw(nocgo.SysFstat, fd, s.statAddr(), 0, 0, 0, 0)) || s.stat.UID != v.uid || s.stat.GID != v.gid ||
+		nocgo.Failed(nocgo.Plain(nocgo.SysFstat, fd, s.statAddr(), 0, 0, 0, 0)) {
 		return false
 	}
-	if nocgo.Failed(nocgo.Plain(nocgo.SysFstat, fd, s.statAddr(), 0, 0, 0, 0)) {
-		return false
-	}
-	v.uid, v.gid = uid, gid
 	v.suid, v.sgid = s.stat.UID, s.stat.GID
-	nocgo.StoreRelease32(&v.faked, 1)
 	return true
 }
 
@@ -63,31 +55,58 @@ func lends(mode uint32) bool {
 	return mode&need != need
 }
 
+// disguise changes the owner and the group at those addresses as PRoot does.
+func (v *View) disguise(uid, gid uintptr) Reason {
+	mine, ours := nocgo.Load32(uid) == v.uid, nocgo.Load32(gid) == v.gid
+	if !mine && !ours {
+		return Answered
+	}
+	if !v.owners || nocgo.LoadAcquire32(&v.ids) != idsAsked {
+		return Owner
+	}
+	if mine {
+		nocgo.Store32(uid, v.suid)
+	}
+	if ours {
+		nocgo.Store32(gid, v.sgid)
+	}
+	return Answered
+}
+
+// disguiseStat is disguise for s.stat.
+func (v *View) disguiseStat(s *Scratch) Reason {
+	return v.disguise(uintptr(unsafe.Pointer(&s.stat.UID)), uintptr(unsafe.Pointer(&s.stat.GID)))
+}
+
 // fstat answers fstat, where PRoot stops at it.
 func (v *View) fstat(s *Scratch, c *Call) (uintptr, Reason) {
-	if v.faked == 0 {
+	if v.modes&(Identity|HardLinks) == 0 {
 		return 0, Number
 	}
 	r := nocgo.Raw(nocgo.SysFstat, c.Arg[0], s.statAddr(), 0, 0, 0, 0)
 	if nocgo.Failed(r) {
 		return r, Answered
 	}
-	v.disguise(s)
+	if v.modes&HardLinks != 0 {
+		if why := v.openTwin(s, c.Arg[0]); why != Answered {
+			return 0, why
+		}
+	}
+	if v.faked != 0 {
+		if why := v.disguiseStat(s); why != Answered {
+			return 0, why
+		}
+	}
 	return 0, v.deliver(s, c.Arg[1], s.statAddr(), unsafe.Sizeof(s.stat))
 }
 
-// disguise changes the owner in s.stat as PRoot does.
-func (v *View) disguise(s *Scratch) {
-	if s.stat.UID == v.uid {
-		s.stat.UID = v.suid
-	}
-	if s.stat.GID == v.gid {
-		s.stat.GID = v.sgid
-	}
-}
-
-// deliverStat gives the guest what s.stat holds, with the owner that PRoot shows.
+// deliverStat gives the guest what s.stat holds of the final component, as PRoot shows it.
 func (v *View) deliverStat(s *Scratch, buf uintptr) Reason {
+	if v.modes&HardLinks != 0 {
+		if why := v.statTwin(s); why != Answered {
+			return why
+		}
+	}
 	if v.faked != 0 {
 		// Rights are not lent at the end of the path, but at the end of a link's text. A directory may be met on the
 		// way as well.
@@ -95,7 +114,9 @@ func (v *View) deliverStat(s *Scratch, buf uintptr) Reason {
 		if lends(s.stat.Mode) && (kind == nocgo.ModeDirectory || s.links != 0 && kind != nocgo.ModeSymlink) {
 			return Rights
 		}
-		v.disguise(s)
+		if why := v.disguiseStat(s); why != Answered {
+			return why
+		}
 	}
 	return v.deliver(s, buf, s.statAddr(), unsafe.Sizeof(s.stat))
 }
@@ -103,7 +124,7 @@ func (v *View) deliverStat(s *Scratch, buf uintptr) Reason {
 // lastStat is the newfstatat that decides. The kernel writes into the guest's buffer itself where its answer is
 // PRoot's.
 func (v *View) lastStat(s *Scratch, buf, flags uintptr) (uintptr, Reason) {
-	if v.faked == 0 {
+	if v.modes&(Identity|HardLinks) == 0 {
 		return nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, buf, flags, 0, 0), Answered
 	}
 	r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), flags, 0, 0)
@@ -120,23 +141,29 @@ const (
 	statxOwner = 1 | 2 | 8 | 16 // STATX_TYPE, STATX_MODE, STATX_UID, STATX_GID
 )
 
-// deliverStatx gives the guest the struct statx at out, with the owner that PRoot shows. Termux's fork compares the
-// group with the user that PRoot has, so where that makes a difference it is declined.
+// deliverStatx gives the guest the struct statx at out, as PRoot shows it. Termux's fork compares the group with the
+// user that PRoot has, so where that makes a difference it is declined.
 func (v *View) deliverStatx(s *Scratch, buf, out uintptr) Reason {
+	mode := uint32(nocgo.Load16(out + statxMode))
+	if v.modes&HardLinks != 0 {
+		s.stat.Mode = mode
+		if nocgo.Load32(out)&statxType == 0 || s.empty {
+			return Twin
+		}
+		if why := v.statTwin(s); why != Answered {
+			return why
+		}
+	}
 	if v.faked != 0 {
-		mode := uint32(nocgo.Load16(out + statxMode))
 		if nocgo.Load32(out)&statxOwner != statxOwner || mode&nocgo.ModeType != nocgo.ModeSymlink && lends(mode) {
 			return Rights
 		}
-		if nocgo.Load32(out+statxUID) == v.uid {
-			nocgo.Store32(out+statxUID, v.suid)
-		}
 		gid := nocgo.Load32(out + statxGID)
 		if v.uid != v.gid && (gid == v.uid || gid == v.gid) && gid != v.sgid {
-			return Rights
+			return Owner
 		}
-		if gid == v.gid {
-			nocgo.Store32(out+statxGID, v.sgid)
+		if why := v.disguise(out+statxUID, out+statxGID); why != Answered {
+			return why
 		}
 	}
 	return v.deliver(s, buf, out, statxSize)

@@ -2,6 +2,7 @@ package translate
 
 import (
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -16,6 +17,9 @@ func fake(t *testing.T, g *guest) {
 	old := nocgo.HostPlain
 	t.Cleanup(func() { nocgo.HostPlain = old })
 	nocgo.HostPlain = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+		if nr == nocgo.SysFaccessat && a1 == 0 { // see takeBack
+			return nocgo.Fail(nocgo.EFAULT)
+		}
 		if nr != nocgo.SysFstat {
 			t.Errorf("call %d went to PRoot", nr)
 		}
@@ -24,9 +28,23 @@ func fake(t *testing.T, g *guest) {
 		nocgo.Store32(a1+28, 77)
 		return r
 	}
-	if !g.v.AskOwners(g.s) {
-		t.Fatal("no identity")
+	g.v.SetModes(Identity)
+	if g.v.AskOwners(g.s); !g.v.owners {
+		t.Fatal("no identity", g.v.uid, g.v.gid, g.s.stat)
 	}
+}
+
+// asked has PRoot's own answers come from a function, and counts them.
+func asked(t *testing.T, answer func(nr, a0, a1 uintptr) uintptr) *int {
+	t.Helper()
+	n := new(int)
+	old := nocgo.HostPlain
+	t.Cleanup(func() { nocgo.HostPlain = old })
+	nocgo.HostPlain = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+		*n++
+		return answer(nr, a0, a1)
+	}
+	return n
 }
 
 // owner asks with one call who owns a path.
@@ -147,9 +165,12 @@ func TestFakedDenial(t *testing.T) {
 	}
 }
 
-// A changed identity ends the View; without a faked one these calls mean nothing to it.
+// After a change of the identity nothing is said that depends on it; without a faked one these calls mean nothing.
 func TestIdentityChanges(t *testing.T) {
 	dir := tree(t, "root/d/f")
+	if os.Getuid() == 0 {
+		os.Chown(dir+"/root/d", 4321, 4321)
+	}
 	for _, nr := range []uintptr{nocgo.SysSetuid, nocgo.SysSetgid, nocgo.SysSetreuid, nocgo.SysSetregid, nocgo.SysSetresuid, nocgo.SysSetresgid} {
 		g := configure(t, dir+"/root", "", 1000)
 		if _, why := g.v.Handle(g.s, &Call{Nr: nr}); why != Number {
@@ -157,9 +178,107 @@ func TestIdentityChanges(t *testing.T) {
 		}
 		g.is("/d/f", dir+"/root/d/f")
 		fake(t, g)
-		if _, why := g.v.Handle(g.s, &Call{Nr: nr}); why != Withdrawn {
+		if _, why := g.v.Handle(g.s, &Call{Nr: nr}); why != Owner {
 			t.Errorf("call %d: %v", nr, why)
 		}
-		g.declines("/d/f", Withdrawn)
+		g.declines("/d/f", Owner)
+		if _, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysGetuid}); why != Owner {
+			t.Errorf("getuid after call %d: %v", nr, why)
+		}
+		if os.Getuid() == 0 {
+			g.is("/d", dir+"/root/d") // somebody else's
+		}
 	}
+}
+
+// PRoot is asked once for each id.
+func TestFakedIDs(t *testing.T) {
+	g := configure(t, tree(t, "root/f")+"/root", "", 1000)
+	for nr := uintptr(nocgo.SysGetuid); nr <= nocgo.SysGetegid; nr++ {
+		if _, why := g.v.Handle(g.s, &Call{Nr: nr}); why != Number {
+			t.Errorf("plain: call %d: %v", nr, why)
+		}
+	}
+	fake(t, g)
+	n := asked(t, func(nr, _, _ uintptr) uintptr { return 0xfffffff0 + nr - nocgo.SysGetuid })
+	for range 3 {
+		for nr := uintptr(nocgo.SysGetuid); nr <= nocgo.SysGetegid; nr++ {
+			if r, why := g.v.Handle(g.s, &Call{Nr: nr}); r != 0xfffffff0+nr-nocgo.SysGetuid || why != Answered {
+				t.Errorf("call %d: %#x, %v", nr, r, why)
+			}
+		}
+	}
+	if *n != 4 {
+		t.Errorf("PRoot was asked %d times", *n)
+	}
+	b := buffer(16)
+	three := &Call{Nr: nocgo.SysGetresuid, Arg: [6]uintptr{addr(b), addr(b) + 4, addr(b) + 8}}
+	if _, why := g.v.Handle(g.s, three); why != Owner {
+		t.Errorf("getresuid of large ids: %v", why)
+	}
+	g.v.modes |= Upstream
+	r, why := g.v.Handle(g.s, three)
+	if got := [3]uint32{nocgo.Load32(addr(b)), nocgo.Load32(addr(b) + 4), nocgo.Load32(addr(b) + 8)}; r != 0 || why != Answered || got != [3]uint32{0xfffffff0, 0xfffffff1, 1234} {
+		t.Errorf("getresuid: %v, %d, %v", got, r, why)
+	}
+	three.Nr = nocgo.SysGetresgid
+	r, why = g.v.Handle(g.s, three)
+	if got := [3]uint32{nocgo.Load32(addr(b)), nocgo.Load32(addr(b) + 4), nocgo.Load32(addr(b) + 8)}; r != 0 || why != Answered || got != [3]uint32{0xfffffff2, 0xfffffff3, 77} {
+		t.Errorf("getresgid: %v, %d, %v", got, r, why)
+	}
+	three.Arg[1] = 8
+	if _, why := g.v.Handle(g.s, three); why != Memory {
+		t.Errorf("getresgid with a bad address: %v", why)
+	}
+}
+
+// Rights that may still be lent to the thread are given back before something is answered that would show them.
+func TestTakeBack(t *testing.T) {
+	dir := tree(t, "root/d/f", "root/d/l->f")
+	g := configure(t, dir+"/root", "", 1000)
+	fake(t, g)
+	if os.Getuid() == 0 {
+		os.Chown(dir+"/root/d/f", 33, 33)
+	}
+	n := asked(t, func(nr, a0, a1 uintptr) uintptr {
+		if nr != nocgo.SysFaccessat && nr != nocgo.SysMkdirat || nr == nocgo.SysFaccessat && a1 != 0 {
+			t.Errorf("call %d went to PRoot", nr)
+		}
+		return nocgo.Fail(nocgo.EFAULT)
+	})
+	path := cstring("/d/f")
+	stat := func(want int) {
+		t.Helper()
+		*n = 0
+		if r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{nocgo.AtFdcwd, path, addr(buffer(128))}}); r != 0 || why != Answered {
+			t.Errorf("stat: %d, %v", int64(r), why)
+		}
+		if *n != want {
+			t.Errorf("%d stops before a stat, want %d", *n, want)
+		}
+	}
+	stat(0)
+	for _, c := range []*Call{
+		{Nr: nocgo.SysUtimensat}, {Nr: nocgo.SysTruncate}, {Nr: nocgo.SysConnect}, {Nr: nocgo.SysLinkat},
+		{Nr: nocgo.SysOpenat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/" + strings.Repeat("n", 255))}},
+		{Nr: nocgo.SysFaccessat, Arg: [6]uintptr{nocgo.AtFdcwd, path, 8}},
+	} {
+		for range 2 { // a thread is noted once
+			if _, why := g.v.Handle(g.s, c); why == Answered {
+				t.Errorf("call %d was answered", c.Nr)
+			}
+		}
+		stat(1)
+		stat(0)
+	}
+	if r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysFaccessat, Arg: [6]uintptr{nocgo.AtFdcwd, path, 0}}); r != 0 || why != Answered {
+		t.Errorf("access: %d, %v", int64(r), why)
+	}
+	stat(0)
+	g.v.lent[0], g.v.lending = anyThread, 1 // as two threads may leave it
+	for i := range g.v.lent {
+		g.v.lent[i] = anyThread
+	}
+	stat(1)
+	stat(1)
 }

@@ -38,5 +38,6 @@ func (v *View) statName(s *Scratch, c *Call, flags uintptr) (ret uintptr, why Re
 	if flags&nocgo.AtSymlinkNofollow == 0 && s.stat.Mode&nocgo.ModeType == nocgo.ModeSymlink {
 		return 0, Answered, false
 	}
+	s.fd, s.call, s.name, s.nameLen = fd, name, name, n
 	return 0, v.deliverStat(s, c.Arg[2]), true
 }

@@ -30,6 +30,8 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 		if errno, why = v.chase(s); errno != 0 || why != Answered {
 			return outcome(errno, why)
 		}
+	} else if why = v.notFollowed(s); why != Answered {
+		return 0, why
 	}
 	v.seal(s)
 	if creates && !v.createsAlike(s, flags) {

@@ -43,6 +43,9 @@ func (v *View) readlink(s *Scratch, c *Call) (uintptr, Reason) {
 	if n >= textMax || n == 0 {
 		return 0, TooLong
 	}
+	if v.modes&HardLinks != 0 && endsTwin(text, n) {
+		return 0, Twin
+	}
 	if nocgo.Load8(text) != '/' {
 		if size > n {
 			size = n

@@ -22,5 +22,7 @@ const (
 	Changed           // what was seen a moment ago is not there any more
 	Effect            // the call may change what paths mean: everything remembered is forgotten first
 	Rights            // PRoot lends the guest rights that the kernel does not give it
+	Owner             // what PRoot shows of its own files' owner is not known, or not any more
+	Twin              // a hard link that PRoot makes of symbolic links, or nearly
 	reasons
 )

@@ -66,7 +66,7 @@ func (v *View) statx(s *Scratch, c *Call) (uintptr, Reason) {
 // the guest's buffer itself where its answer is PRoot's.
 func (v *View) lastStatx(s *Scratch, buf, flags, mask uintptr) (uintptr, Reason) {
 	out := buf
-	if v.faked != 0 {
+	if v.modes&(Identity|HardLinks) != 0 {
 		out = s.restAddr()
 	}
 	r := nocgo.Raw(nocgo.SysStatx, s.fd, s.call, flags, mask, out, 0)

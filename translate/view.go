@@ -25,9 +25,16 @@ type View struct {
 	single uint32  // the last path relative to a descriptor was a single name: so may be the next
 	ttl    uint64  // lifetime of what is remembered, in ticks; 0: nothing is
 
+	modes Modes // what PRoot does besides showing files
+
 	faked      uint32 // PRoot fakes an identity
 	uid, gid   uint32 // the identity that PRoot has
+	owners     bool   // the next two are known
 	suid, sgid uint32 // the owner and group it shows instead
+	ids        uint32 // idsAsked or idsChanged
+	lending    uint32 // how many places of lent are taken
+	kept       [4]uint64
+	lent       [lenders]uint32
 
 	low, high uintptr // memory that is certain to be readable and writable: the main thread's first stack
 
@@ -94,6 +101,9 @@ func (v *View) Withdraw() { nocgo.StoreRelease32(&v.state, stateWithdrawn) }
 // Blind tells the View that calls may change directories unseen: nothing is remembered any more, and paths relative
 // to the current directory are declined.
 func (v *View) Blind() {
+	if v.faked != 0 {
+		v.Withdraw() // the identity may have been changed, or rights lent
+	}
 	v.ttl = 0
 	nocgo.StoreRelease32(&v.track, 0)
 }

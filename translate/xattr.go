@@ -16,6 +16,8 @@ func (v *View) xattr(s *Scratch, c *Call, follow bool) (uintptr, Reason) {
 			if errno, why = v.chase(s); errno != 0 || why != Answered {
 				return outcome(errno, why)
 			}
+		} else if why = v.notFollowed(s); why != Answered {
+			return 0, why
 		}
 		v.seal(s)
 	}

@@ -36,7 +36,7 @@ func TestRunReplacesItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "run", "-v", "--", self, "-0", "-r", "/", "sh", "-c", "exit 1")
+	cmd := exec.Command(self, "run", "-v", "--", self, "-q", "qemu", "-r", "/", "sh", "-c", "exit 1")
 	cmd.Env = []string{roleVar + "=svcrelay", "A=1", "PROOT_FP_KEY=old"}
 	var errs strings.Builder
 	cmd.Stderr = &errs
@@ -48,14 +48,14 @@ func TestRunReplacesItself(t *testing.T) {
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{self, "-0", "-r", "/", "sh", "-c", "exit 1"}; !slices.Equal(got.Args, want) {
+	if want := []string{self, "-q", "qemu", "-r", "/", "sh", "-c", "exit 1"}; !slices.Equal(got.Args, want) {
 		t.Errorf("arguments %q", got.Args)
 	}
 	slices.Sort(got.Env)
-	if want := []string{"A=1", "PROOT_FP_MODES=root-id", "PROOT_FP_OFF=1", roleVar + "=proot"}; !slices.Equal(got.Env, want) {
+	if want := []string{"A=1", "PROOT_FP_OFF=1", roleVar + "=proot"}; !slices.Equal(got.Env, want) {
 		t.Errorf("environment %q", got.Env)
 	}
-	if !strings.Contains(errs.String(), "no fast path for this guest: PRoot's option root-id") {
+	if !strings.Contains(errs.String(), "no fast path for this guest: PRoot's option qemu") {
 		t.Errorf("messages %q", errs.String())
 	}
 }
@@ -108,7 +108,7 @@ func TestRunStartsProot(t *testing.T) {
 		}
 	}
 	errs.Reset()
-	command([]string{"run", "--tracer", shim, proot, "-0", "sh"}, &out, &errs)
+	command([]string{"run", "--tracer", shim, proot, "-q", "qemu", "sh"}, &out, &errs)
 	if strings.Contains(errs.String(), "fast path") {
 		t.Errorf("without -v: %q", errs.String())
 	}

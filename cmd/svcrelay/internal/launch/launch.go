@@ -3,6 +3,7 @@
 package launch
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -45,17 +46,15 @@ type Plan struct {
 	Trouble bool
 	// View is what guests were told, nil where Off is set.
 	View *view.View
+
+	modes string // what guests are told of other options
 }
 
 // changesAnswers names the modes in which PRoot answers the calls that the fast path answers differently.
 var changesAnswers = map[prootargs.Mode]string{
-	prootargs.RootID:      "it fakes root's identity, and owners of files with it",
-	prootargs.ChangeID:    "it fakes an identity, and owners of files with it",
-	prootargs.LinkSymlink: "it shows symbolic links as hard links",
-	prootargs.Qemu:        "guest programs are run by an emulator",
-	prootargs.SymlinkSize: "it corrects the size of symbolic links",
-	prootargs.Ashmem:      "it fakes the size of shared memory files",
-	prootargs.Python:      "a script may change every answer",
+	prootargs.Qemu:   "guest programs are run by an emulator",
+	prootargs.Ashmem: "it fakes the size of shared memory files",
+	prootargs.Python: "a script may change every answer",
 }
 
 // maxBinds is the length of the longest list of bindings that is told to guests: the library has room for no more, and
@@ -64,6 +63,9 @@ const maxBinds = 24 << 10
 
 // variables are those that svcrelay sets. Inherited ones belong to an outer PRoot, if to any.
 var variables = []string{"PROOT_FASTPATH", "PROOT_FP_KEY", "PROOT_FP_ROOT", "PROOT_FP_BINDS", "PROOT_FP_MODES", guestPreload}
+
+// userLAnd is the name of files that Termux's fork makes if it was built for the app UserLAnd.
+const userLAnd = ".proot-meta-file."
 
 const guestPreload = "SVCRELAY_GUEST_LD_PRELOAD"
 
@@ -79,14 +81,11 @@ func Make(r Request) (*Plan, error) {
 		env.remove(name)
 	}
 
-	c, shim, err := p.prepare(r, env)
+	shim, err := p.prepare(r, env)
 	if err != nil {
 		p.Off = err.Error()
 		p.View = nil
 		env.set("PROOT_FP_OFF", "1")
-		if modes := modeWords(c); modes != "" {
-			env.set("PROOT_FP_MODES", modes)
-		}
 		p.Env = env
 		return p, nil
 	}
@@ -97,6 +96,7 @@ func Make(r Request) (*Plan, error) {
 	env.set("PROOT_FP_KEY", word)
 	env.set("PROOT_FP_ROOT", p.View.Root)
 	env.set("PROOT_FP_BINDS", p.View.BindsValue())
+	env.set("PROOT_FP_MODES", p.modes)
 	if r.GuestPreload != "" {
 		env.set(guestPreload, r.GuestPreload)
 	}
@@ -109,66 +109,72 @@ func Make(r Request) (*Plan, error) {
 }
 
 // prepare finds out whether guests may have the fast path, and where the shim is. An error is the reason why not.
-func (p *Plan) prepare(r Request, env environment) (*prootargs.Config, string, error) {
+func (p *Plan) prepare(r Request, env environment) (string, error) {
 	program, trouble := inspect(p.Path)
 	var line prootargs.Line
 	if trouble == nil {
 		line = prootargs.Detect(program)
 	}
 	if name := filepath.Base(r.Program); len(name) >= 4 && strings.EqualFold(name[:4], "care") {
-		return nil, "", errors.New("a PRoot under the name of care has other options")
+		return "", errors.New("a PRoot under the name of care has other options")
 	}
 	c, err := prootargs.Parse(r.Args, line, env.lookup)
 	if err != nil {
-		return c, "", fmt.Errorf("PRoot's options: %w", err)
+		return "", fmt.Errorf("PRoot's options: %w", err)
 	}
 	for _, m := range c.Modes {
 		if why := changesAnswers[m]; why != "" {
-			return c, "", fmt.Errorf("PRoot's option %s: %s", m, why)
+			return "", fmt.Errorf("PRoot's option %s: %s", m, why)
 		}
 	}
 	switch {
 	case c.Has(prootargs.InfoAndEnd) || len(r.Args) == 0:
-		return c, "", errors.New("PRoot only prints something")
+		return "", errors.New("PRoot only prints something")
 	case env.has("PROOT_NO_SECCOMP"):
-		return c, "", errors.New("PROOT_NO_SECCOMP is set: PRoot stops at every system call")
+		return "", errors.New("PROOT_NO_SECCOMP is set: PRoot stops at every system call")
 	case env.value("PROOT_FP_OFF") != "":
-		return c, "", errors.New("PROOT_FP_OFF is set")
+		return "", errors.New("PROOT_FP_OFF is set")
 	case env.value("PROOT_F2FS_WORKAROUND") == "1":
-		return c, "", errors.New("PROOT_F2FS_WORKAROUND is set: files must not be looked up by name")
+		return "", errors.New("PROOT_F2FS_WORKAROUND is set: files must not be looked up by name")
 	case c.Has(prootargs.Kernel) && env.has("PROOT_FORCE_KOMPAT"):
-		return c, "", errors.New("PROOT_FORCE_KOMPAT is set: PRoot replaces system calls by older ones")
+		return "", errors.New("PROOT_FORCE_KOMPAT is set: PRoot replaces system calls by older ones")
 	}
 	if trouble != nil {
 		p.Trouble = true
-		return c, "", trouble
+		return "", trouble
+	}
+	if bytes.Contains(program, []byte(userLAnd)) && (c.Has(prootargs.RootID) || c.Has(prootargs.ChangeID) || c.Has(prootargs.LinkSymlink)) {
+		return "", errors.New("this PRoot was built for UserLAnd: it keeps owners and rights in files of its own")
 	}
 	if r.GuestPreload != "" && c.Has(prootargs.SysVIPC) {
-		return c, "", errors.New("--guest-preload does not go with PRoot's --sysvipc, whose helper would load the library too; use svcrelay install")
+		return "", errors.New("--guest-preload does not go with PRoot's --sysvipc, whose helper would load the library too; use svcrelay install")
 	}
 	if p.View, err = view.Resolve(c.Bindings, line); err != nil {
-		return c, "", err
+		return "", err
 	}
 	if len(p.View.BindsValue()) > maxBinds {
-		return c, "", fmt.Errorf("the list of its %d bindings is longer than the library has room for", len(p.View.Binds))
+		return "", fmt.Errorf("the list of its %d bindings is longer than the library has room for", len(p.View.Binds))
 	}
 	if mixesCase(p.View.Root, line, env) {
-		return c, "", errors.New("the rootfs is on an f2fs that may mix up upper and lower case; PRoot works around that")
+		return "", errors.New("the rootfs is on an f2fs that may mix up upper and lower case; PRoot works around that")
 	}
 	shim, err := findShim(r.Shim)
 	if err != nil {
 		p.Trouble = true
-		return c, "", err
+		return "", err
 	}
-	return c, shim, nil
+	p.modes = modeWords(c, line)
+	return shim, nil
 }
 
-func modeWords(c *prootargs.Config) string {
+// modeWords are the words of PROOT_FP_MODES: the line of descent and the modes, in the order of the command line.
+func modeWords(c *prootargs.Config, line prootargs.Line) string {
 	var words []string
-	if c != nil {
-		for _, m := range c.Modes {
-			words = append(words, string(m))
-		}
+	if line != prootargs.Unknown {
+		words = append(words, strings.ToLower(line.String()))
+	}
+	for _, m := range c.Modes {
+		words = append(words, string(m))
 	}
 	return strings.Join(words, ",")
 }

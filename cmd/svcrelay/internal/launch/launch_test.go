@@ -69,7 +69,7 @@ func TestMakeOn(t *testing.T) {
 		t.Errorf("key %q, %q", key, env.value("PROOT_FASTPATH"))
 	}
 	want := []string{"A=1", "PROOT_FP_TTL_MS=5", "Z=2", "PROOT_FASTPATH=" + key, "PROOT_FP_KEY=" + key, "PROOT_FP_ROOT=" + rootfs,
-		"PROOT_FP_BINDS=/dev:/dev|" + rootfs + ":/mnt", "SVCRELAY_GUEST_LD_PRELOAD=/x.so", "LD_PRELOAD=" + library + ":/old.so"}
+		"PROOT_FP_BINDS=/dev:/dev|" + rootfs + ":/mnt", "PROOT_FP_MODES=upstream,kernel-release", "SVCRELAY_GUEST_LD_PRELOAD=/x.so", "LD_PRELOAD=" + library + ":/old.so"}
 	if !slices.Equal(p.Env, want) {
 		t.Errorf("environment %q\nwant        %q", p.Env, want)
 	}
@@ -85,10 +85,37 @@ func TestMakeOn(t *testing.T) {
 	}
 }
 
+// What guests are told of the options besides bindings.
+func TestMakeModes(t *testing.T) {
+	rootfs, library := t.TempDir(), shim(t)
+	up, termux := upstream(t), fakeProot(t, elf.EM_AARCH64, elf.PT_INTERP, "\x00--sysvipc\x00")
+	for _, c := range []struct {
+		proot string
+		args  string
+		want  string
+	}{
+		{up, "-r " + rootfs + " sh -0", "upstream"},
+		{up, "-0 -r " + rootfs + " sh", "upstream,root-id"},
+		{up, "-S " + rootfs + " sh", "upstream,root-id"},
+		{up, "-i 1:1 -p 80:8080 -l -r " + rootfs + " sh", "upstream,change-id,ports,link2symlink"},
+		{termux, "--kill-on-exit --link2symlink --sysvipc --kernel-release=6.17.0-PRoot-Distro -L --change-id=0:0 --rootfs=" + rootfs + " --cwd=/root -H sh",
+			"termux,kill-on-exit,link2symlink,sysvipc,kernel-release,fix-symlink-size,change-id,hidden-files"},
+	} {
+		p, err := Make(Request{Program: c.proot, Args: strings.Fields(c.args), Shim: library})
+		if err != nil || p.Off != "" {
+			t.Fatal(err, p.Off)
+		}
+		if got := environment(p.Env).value("PROOT_FP_MODES"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.args, got, c.want)
+		}
+	}
+}
+
 func TestMakeOff(t *testing.T) {
 	rootfs, library := t.TempDir(), shim(t)
 	up := upstream(t)
 	termux := fakeProot(t, elf.EM_AARCH64, elf.PT_INTERP, "\x00--sysvipc\x00")
+	userland := fakeProot(t, elf.EM_AARCH64, elf.PT_INTERP, "\x00--sysvipc\x00.proot-meta-file.\x00")
 	other := fakeProot(t, elf.EM_AARCH64, elf.PT_INTERP, "")
 	script := filepath.Join(t.TempDir(), "proot")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n"), 0o755); err != nil {
@@ -112,30 +139,25 @@ func TestMakeOff(t *testing.T) {
 		args    []string
 		env     []string
 		off     string
-		modes   string
 		trouble bool
 	}{
-		{"root", up, []string{"-0", "-r", rootfs, "sh"}, nil, "fakes root", "root-id", false},
-		{"-S", up, []string{"-S", rootfs, "sh"}, nil, "fakes root", "root-id", false},
-		{"identity", up, []string{"-i", "1:1", "sh"}, nil, "identity", "change-id", false},
-		{"links", termux, []string{"--link2symlink", "--sysvipc", "sh"}, nil, "hard links", "link2symlink,sysvipc", false},
-		{"sizes", termux, []string{"-L", "sh"}, nil, "size of symbolic links", "fix-symlink-size", false},
-		{"emulator", up, []string{"-q", "qemu", "sh"}, nil, "emulator", "qemu", false},
-		{"unknown option", up, []string{"-0", "-X"}, nil, `"-X" is not known`, "", false},
-		{"unknown kind", other, []string{"-p", "1:2"}, nil, "different things", "", false},
-		{"help", up, []string{"-h"}, nil, "only prints", "help", false},
-		{"nothing", up, nil, nil, "only prints", "", false},
-		{"no seccomp", up, []string{"-r", rootfs, "sh"}, []string{"PROOT_NO_SECCOMP="}, "PROOT_NO_SECCOMP", "", false},
-		{"off", up, []string{"-r", rootfs, "sh"}, []string{"PROOT_FP_OFF=1"}, "PROOT_FP_OFF", "", false},
-		{"workaround", termux, []string{"-r", rootfs, "sh"}, []string{"PROOT_F2FS_WORKAROUND=1"}, "F2FS", "", false},
-		{"old kernel", up, []string{"-k", "6.1", "sh"}, []string{"PROOT_FORCE_KOMPAT=1"}, "KOMPAT", "kernel-release", false},
-		{"no rootfs", up, []string{"-r", "/nowhere", "sh"}, nil, "rootfs /nowhere", "", false},
-		{"script", script, []string{"-r", rootfs, "sh"}, nil, "script around PRoot", "", true},
-		{"static", fakeProot(t, elf.EM_AARCH64, elf.PT_LOAD, ""), []string{"sh"}, nil, "statically linked", "", true},
-		{"machine", fakeProot(t, elf.EM_X86_64, elf.PT_INTERP, ""), []string{"sh"}, nil, "not an arm64", "", true},
-		{"set-user-ID", suid, []string{"sh"}, nil, "set-user-ID", "", true},
-		{"many bindings", up, append(many, "sh"), nil, "700 bindings", "", false},
-		{"care", care, []string{"-r", rootfs, "sh"}, nil, "care", "", false},
+		{"UserLAnd", userland, []string{"-0", "sh"}, nil, "UserLAnd", false},
+		{"emulator", up, []string{"-q", "qemu", "sh"}, nil, "emulator", false},
+		{"unknown option", up, []string{"-0", "-X"}, nil, `"-X" is not known`, false},
+		{"unknown kind", other, []string{"-p", "1:2"}, nil, "different things", false},
+		{"help", up, []string{"-h"}, nil, "only prints", false},
+		{"nothing", up, nil, nil, "only prints", false},
+		{"no seccomp", up, []string{"-r", rootfs, "sh"}, []string{"PROOT_NO_SECCOMP="}, "PROOT_NO_SECCOMP", false},
+		{"off", up, []string{"-r", rootfs, "sh"}, []string{"PROOT_FP_OFF=1"}, "PROOT_FP_OFF", false},
+		{"workaround", termux, []string{"-r", rootfs, "sh"}, []string{"PROOT_F2FS_WORKAROUND=1"}, "F2FS", false},
+		{"old kernel", up, []string{"-k", "6.1", "sh"}, []string{"PROOT_FORCE_KOMPAT=1"}, "KOMPAT", false},
+		{"no rootfs", up, []string{"-r", "/nowhere", "sh"}, nil, "rootfs /nowhere", false},
+		{"script", script, []string{"-r", rootfs, "sh"}, nil, "script around PRoot", true},
+		{"static", fakeProot(t, elf.EM_AARCH64, elf.PT_LOAD, ""), []string{"sh"}, nil, "statically linked", true},
+		{"machine", fakeProot(t, elf.EM_X86_64, elf.PT_INTERP, ""), []string{"sh"}, nil, "not an arm64", true},
+		{"set-user-ID", suid, []string{"sh"}, nil, "set-user-ID", true},
+		{"many bindings", up, append(many, "sh"), nil, "700 bindings", false},
+		{"care", care, []string{"-r", rootfs, "sh"}, nil, "care", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			env := append([]string{"A=1", "LD_PRELOAD=/old.so", "PROOT_FP_ROOT=/outer", "PROOT_FASTPATH=outer"}, c.env...)
@@ -153,9 +175,6 @@ func TestMakeOff(t *testing.T) {
 				}
 			}
 			want = append(want, "PROOT_FP_OFF=1")
-			if c.modes != "" {
-				want = append(want, "PROOT_FP_MODES="+c.modes)
-			}
 			if !slices.Equal(p.Env, want) || !slices.Equal(p.Argv[1:], c.args) {
 				t.Errorf("environment %q\nwant        %q\narguments %q", p.Env, want, p.Argv)
 			}

@@ -1,0 +1,78 @@
+package translate
+
+import "svcrelay/nocgo"
+
+// How much is known of the identity that PRoot keeps for the threads of this process. A new thread or process gets a
+// copy of its maker's, so all are the same until one of them changes its own.
+const (
+	idsAsked   = iota // what PRoot has said holds
+	idsChanged        // a thread has changed its identity: nothing is known any more in this process
+)
+
+// ids answers the calls that ask for the faked identity. The first answer to each is PRoot's own, and is kept.
+func (v *View) identity(s *Scratch, c *Call) (uintptr, Reason) {
+	if v.faked == 0 {
+		return 0, Number // PRoot does not stop at these
+	}
+	switch c.Nr {
+	case nocgo.SysGetgroups: // PRoot stops, but leaves the answer as it is
+		return nocgo.Raw(c.Nr, c.Arg[0], c.Arg[1], 0, 0, 0, 0), Answered
+	case nocgo.SysGetresuid:
+		return v.threeIDs(c, v.uid, 0, v.suid)
+	case nocgo.SysGetresgid:
+		return v.threeIDs(c, v.gid, 2, v.sgid)
+	}
+	id, why := v.oneID(c.Nr)
+	return uintptr(id), why
+}
+
+// oneID gives what getuid, geteuid, getgid or getegid answers.
+func (v *View) oneID(nr uintptr) (uint32, Reason) {
+	if nocgo.LoadAcquire32(&v.ids) != idsAsked {
+		return 0, Owner
+	}
+	const kept = 1 << 32
+	p := &v.kept[nr-nocgo.SysGetuid]
+	if w := nocgo.LoadAcquire64(p); w&kept != 0 {
+		return uint32(w), Answered
+	}
+	id := uint32(nocgo.Plain(nr, 0, 0, 0, 0, 0, 0))
+	nocgo.StoreRelease64(p, uint64(id)|kept)
+	return id, Answered
+}
+
+// threeIDs answers getresuid or getresgid: the kernel stores what PRoot itself has, then PRoot replaces it. Termux's fork
+// replaces only the lower halves, so all is well only where the upper ones are equal. first is the place in v.kept of the
+// real id, and saved the saved one.
+func (v *View) threeIDs(c *Call, own uint32, first uintptr, saved uint32) (uintptr, Reason) {
+	if !v.owners {
+		return 0, Owner
+	}
+	real, why := v.oneID(nocgo.SysGetuid + first)
+	if why != Answered {
+		return 0, why
+	}
+	effective, why := v.oneID(nocgo.SysGetuid + first + 1)
+	if why != Answered {
+		return 0, why
+	}
+	if ((real^own)|(effective^own)|(saved^own))>>16 != 0 && v.modes&Upstream == 0 {
+		return 0, Owner
+	}
+	if r := nocgo.Raw(c.Nr, c.Arg[0], c.Arg[1], c.Arg[2], 0, 0, 0); r != 0 {
+		return 0, Memory
+	}
+	nocgo.Store32(c.Arg[0], real)
+	nocgo.Store32(c.Arg[1], effective)
+	nocgo.Store32(c.Arg[2], saved)
+	return 0, Answered
+}
+
+// changeIdentity is told of setuid and its like before they are done.
+func (v *View) changeIdentity() (uintptr, Reason) {
+	if v.faked == 0 {
+		return 0, Number
+	}
+	nocgo.StoreRelease32(&v.ids, idsChanged)
+	return 0, Owner
+}

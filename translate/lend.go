@@ -1,0 +1,68 @@
+package translate
+
+import "svcrelay/nocgo"
+
+// While PRoot fakes root, it lends the guest rights on the way to a file for the time of a call (identity.go). It takes
+// them back when the same thread stops the next time: at the end of calls whose end it wants to see, but only with the
+// thread's next call of any kind after the others. A call that is answered here in between does not stop, and would see
+// the lent rights. So after one of these others was left to PRoot, the thread is noted, and before something is
+// answered that shows rights, it stops once for nothing.
+//
+// What other threads see of the lent rights meanwhile they may see without us, too.
+
+// lenders is how many threads can be noted.
+const lenders = 16
+
+// anyThread is noted where two threads fall on one place.
+const anyThread = ^uint32(0)
+
+// EndsUnseen says whether a call may lend rights that are still lent when it is over.
+func EndsUnseen(nr uintptr) bool {
+	switch nr {
+	case nocgo.SysOpenat, nocgo.SysFaccessat, nocgo.SysUnlinkat, nocgo.SysMkdirat, nocgo.SysUtimensat,
+		nocgo.SysSymlinkat, nocgo.SysLinkat, nocgo.SysTruncate, nocgo.SysOpenat2, nocgo.SysFaccessat2,
+		nocgo.SysGetxattr, nocgo.SysLgetxattr, nocgo.SysListxattr, nocgo.SysLlistxattr,
+		nocgo.SysRemovexattr, nocgo.SysLremovexattr, nocgo.SysInotifyAdd, nocgo.SysNameToHandle,
+		nocgo.SysBind, nocgo.SysConnect, nocgo.SysAcct, nocgo.SysSwapon, nocgo.SysSwapoff, nocgo.SysUmount2:
+		return true
+	}
+	return false
+}
+
+// noteLent notes this thread before a call that may leave it with lent rights.
+func (v *View) noteLent() {
+	tid := uint32(nocgo.Raw(nocgo.SysGettid, 0, 0, 0, 0, 0, 0))
+	p := &v.lent[tid%lenders]
+	if nocgo.CompareAndSwap32(p, 0, tid) {
+		nocgo.Add32(&v.lending, 1)
+		return
+	}
+	if nocgo.LoadAcquire32(p) != tid {
+		nocgo.StoreRelease32(p, anyThread)
+	}
+}
+
+// takeBack has PRoot take back what it lent to this thread: it stops at a call without a path.
+func (v *View) takeBack() {
+	tid := uint32(nocgo.Raw(nocgo.SysGettid, 0, 0, 0, 0, 0, 0))
+	p := &v.lent[tid%lenders]
+	held := nocgo.LoadAcquire32(p)
+	if held != tid && held != anyThread {
+		return
+	}
+	nocgo.Plain(nocgo.SysFaccessat, nocgo.AtFdcwd, 0, 0, 0, 0, 0)
+	if held == tid && nocgo.CompareAndSwap32(p, tid, 0) {
+		nocgo.Add32(&v.lending, ^uint32(0))
+	}
+}
+
+// showsRights says whether the answer to a call shows rights on a file.
+func showsRights(c *Call) bool {
+	switch c.Nr {
+	case nocgo.SysNewfstatat, nocgo.SysFstat, nocgo.SysStatx:
+		return true
+	case nocgo.SysOpenat:
+		return c.Arg[2]&(nocgo.OCreat|nocgo.OTmpfile) != 0 // see createsAlike
+	}
+	return false
+}
