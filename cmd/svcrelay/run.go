@@ -15,8 +15,8 @@ import (
 const runUsage = `Usage: svcrelay run [options] [--] proot ARGS...
 
 Runs PRoot with ARGS, which are PRoot's own, and tells the guest's programs how PRoot shows them their files, so
-that the library in the guest (see svcrelay install) can answer for PRoot. With options of PRoot that change the
-answers, such as -0, everything runs as without svcrelay; -v says so. The exit status is PRoot's.
+that the library in the guest (see svcrelay install) can answer for PRoot. With options of PRoot under which it cannot, such as -q,
+everything runs as without svcrelay; -v says so. The exit status is PRoot's.
 `
 
 // replaceProcess is the system call that ends this program if it succeeds. Tests put another one here.
