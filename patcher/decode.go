@@ -1,124 +1,7 @@
 package patcher
 
-import "svcrelay/nocgo"
-
 // SVC is the instruction svc #0.
 const SVC = 0xd4000001
-
-// window is how many instructions before an svc are searched for its number. In the C libraries of the matrix the
-// load is at most 8 instructions away at nearly all sites.
-const window = 24
-
-// Number finds the constant that x8 holds at the svc at addr, looking backwards no further than lo and only
-// within straight-line code. Another path may join in between with another number: a stub therefore compares x8
-// with what was found here before it relies on it.
-func Number(addr, lo uintptr) (nr uintptr, ok bool) {
-	if addr >= lo+4 { // mov x8, #nr right before it: four sites of five
-		if w := nocgo.Load32(addr - 4); w&0xffe0001f == 0xd2800008 {
-			return uintptr(w >> 5 & 0xffff), true
-		}
-	}
-	reg := uint32(8)
-	for n := 0; n < window && addr >= lo+4; n++ {
-		addr -= 4
-		w := nocgo.Load32(addr)
-		if leaves(w) {
-			return 0, false
-		}
-		if isCall(w) {
-			if reg < 19 || reg > 28 {
-				return 0, false // a call may change all but the callee-saved registers
-			}
-			continue
-		}
-		if !mayWrite(w, reg) {
-			continue
-		}
-		if v, is := constant(w); is {
-			return v, true
-		}
-		src, is := copied(w)
-		if !is || src == 31 {
-			return 0, false
-		}
-		reg = src
-	}
-	return 0, false
-}
-
-// dispatcherWindow is how many instructions before an svc its number may have come in: musl's is that far.
-const dispatcherWindow = 32
-
-// Dispatches says whether the svc at addr is that of the C library's syscall function, which makes whatever call its
-// first parameter names: x8 is a copy of it, and x0 then gets the second. The functions that make cancellable calls
-// differ from it in the parameter that holds the number; where they make the call decides whether a thread can be
-// cancelled there, so theirs must not be taken for it.
-func Dispatches(addr, lo uintptr) bool {
-	shifted := false
-	for n := 0; n < dispatcherWindow && addr >= lo+4; n++ {
-		addr -= 4
-		w := nocgo.Load32(addr)
-		if leaves(w) || isCall(w) || w == SVC {
-			return false
-		}
-		if w == 0xaa0103e0 { // mov x0, x1
-			shifted = true
-			continue
-		}
-		if mayWrite(w, 8) {
-			src, is := copied(w)
-			return shifted && is && src == 0
-		}
-	}
-	return false
-}
-
-// cancelWindow is how many instructions before its svc that function begins.
-const cancelWindow = 40
-
-// Cancels says whether the svc at addr is that of glibc's __internal_syscall_cancel (2.41 and later), through which
-// open and all other calls go at which a thread can be cancelled. It is reached only while there is a single thread or
-// cancellation is off, so that where it makes the call means nothing; __syscall_cancel_arch makes it otherwise. The
-// number is the seventh parameter, and the svc the target of the branches that ask about threads, or alone in its
-// block.
-func Cancels(addr, lo uintptr) bool {
-	const fromSeventh, ret = 0xaa0603e8, 0xd65f03c0 // mov x8, x6
-	reached := false
-	for n := uintptr(1); n <= cancelWindow && addr >= lo+4*n; n++ {
-		w := nocgo.Load32(addr - 4*n)
-		switch {
-		case w == fromSeventh:
-			return reached || n == 1 && nocgo.Load32(addr+4) == ret
-		case w == ret || w == SVC:
-			return false
-		case w&0x7f000000 == 0x35000000: // cbnz
-			reached = reached || w>>5&0x7ffff == uint32(n)
-		case w&0x7f000000 == 0x37000000: // tbnz
-			reached = reached || w>>5&0x3fff == uint32(n)
-		}
-	}
-	return false
-}
-
-// asyncWindow is how many instructions before its svc a site of the next kind calls the function that allows the
-// cancellation: seven in all of glibc up to 2.40. No other open has a call that near.
-const asyncWindow = 10
-
-// Async says whether the svc at addr is reached with asynchronous cancellation switched on for just this call, as
-// glibc did before 2.41 where there are several threads. Such a thread may be unwound from wherever it is, and nothing
-// describes the relay's memory outside the library to the unwinder.
-func Async(addr, lo uintptr) bool {
-	for n := uintptr(1); n <= asyncWindow && addr >= lo+4*n; n++ {
-		w := nocgo.Load32(addr - 4*n)
-		if leaves(w) {
-			return false
-		}
-		if isCall(w) {
-			return true
-		}
-	}
-	return false
-}
 
 // leaves says whether control never passes from w to the instruction after it: B, BR, RET, ERET, BRK, UDF.
 func leaves(w uint32) bool {
@@ -235,8 +118,11 @@ func bitmask(w uint32) (v uintptr, ok bool) {
 	return elem, true
 }
 
-// copied gives the source of a MOV between registers.
+// copied gives the source of a MOV between registers, or of SXTW.
 func copied(w uint32) (reg uint32, ok bool) {
+	if w&0xfffffc00 == 0x93407c00 {
+		return w >> 5 & 31, true
+	}
 	if w&0x7fe0ffe0 == 0x2a0003e0 {
 		return w >> 16 & 31, true
 	}

@@ -45,83 +45,32 @@ func (p *Plan) place(first, n int, entry, stack, page uintptr) bool {
 		lo = min(lo, p.Sites[i].Addr)
 		hi = max(hi, p.Sites[i].Addr)
 	}
-	size := (areaSize(p.stubs(first, n)) + page - 1) &^ (page - 1)
+	sh := shared{entry: entry, stack: stack, seen: p.Mark, wanted: &p.want, effects: &p.Effects}
+	size := uintptr(areaHead)
+	for i := first; i < first+n; i++ {
+		size += sh.size(&p.Sites[i])
+	}
+	size = (size + page - 1) &^ (page - 1)
 	base := mapNear(lo, hi+4, size)
 	if base == 0 {
 		return false
 	}
-	fillHead(base, entry, stack, p.Mark)
+	sh.area = base
+	sh.head()
 	at := base + areaHead
 	for i := first; i < first+n; i++ {
 		s := &p.Sites[i]
-		end := p.fill(base, at, s)
-		if end == 0 {
+		if !sh.stub(at, s) {
 			unmap(base, size)
 			return false
 		}
 		s.Stub = at
-		at = end
+		at += sh.size(s)
 	}
 	p.areas[p.nareas] = area{base, size, at - base}
 	p.nareas++
 	return true
 }
-
-// stubs gives the number of stubs that n sites from first on need.
-func (p *Plan) stubs(first, n int) int {
-	count := 0
-	for i := first; i < first+n; i++ {
-		if set := p.numbersOf(&p.Sites[i]); set != nil {
-			count += set.Len()
-		} else {
-			count++
-		}
-	}
-	return count
-}
-
-// numbersOf gives the numbers of a site that has several, and nil for any other.
-func (p *Plan) numbersOf(s *Site) *Numbers {
-	switch s.Nr {
-	case AnyNumber:
-		return &p.want
-	case AnyCancellable:
-		return &p.cancellable
-	}
-	return nil
-}
-
-// fill writes the stubs of one site from at on and returns where they end, or 0 if a branch does not reach. For a site
-// that makes any call the larger numbers come first: what is called this way is mostly younger than its library.
-func (p *Plan) fill(area, at uintptr, s *Site) uintptr {
-	set := p.numbersOf(s)
-	if set == nil {
-		if !fillStub(area, at, s.Addr, s.Nr, 0, p.effect(s.Nr)) {
-			return 0
-		}
-		return at + stubSize
-	}
-	left := set.Len()
-	for nr := uint32(MaxNumber); nr > 0; {
-		nr--
-		if !set.Has(uintptr(nr)) {
-			continue
-		}
-		left--
-		next := uintptr(0)
-		if left > 0 {
-			next = at + stubSize
-		}
-		if !fillStub(area, at, s.Addr, nr, next, p.effect(nr)) {
-			return 0
-		}
-		at += stubSize
-	}
-	return at
-}
-
-// effect says whether a call must leave a mark where there is too little stack to look at it.
-func (p *Plan) effect(nr uint32) bool { return p.Mark != 0 && p.Effects.Has(uintptr(nr)) }
 
 // mapNear maps size bytes that every address of [lo, hi) reaches, or returns 0. The kernel's own choice is asked for
 // first: it is normally right below the libraries.

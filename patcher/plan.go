@@ -4,7 +4,7 @@ import "svcrelay/nocgo"
 
 // Capacities of a Plan.
 const (
-	MaxSites     = 1024
+	MaxSites     = 1536
 	MaxLibraries = 4
 )
 
@@ -15,10 +15,16 @@ type Library struct {
 	Kind Kind
 	// First and Count say which of the plan's sites are its own.
 	First, Count int
+	// Seen is the number of svc instructions in its functions.
+	Seen int
 }
 
 // Plan is everything about the patches of one process. The zero value is ready for Discover.
 type Plan struct {
+	// Found is what was recognised, one library after the other.
+	Found      [MaxSites]Found
+	FoundCount int
+	// Sites are those that become branches.
 	Sites   [MaxSites]Site
 	Count   int
 	Library [MaxLibraries]Library
@@ -26,8 +32,10 @@ type Plan struct {
 	Libraries int
 	// Seen is the number of svc instructions found.
 	Seen int
-	// Dispatchers is the number of sites whose number is AnyNumber.
+	// Dispatchers is the number of sites that make whatever call they are asked for.
 	Dispatchers int
+	// Bodies and Bridges are the numbers of sites of these forms.
+	Bodies, Bridges int
 	// Unreachable is the number of sites for which no stub could be placed.
 	Unreachable int
 	// Effects are the calls that must not happen unseen. Where there is too little stack for the entry to look at one,
@@ -35,27 +43,32 @@ type Plan struct {
 	Effects Numbers
 	Mark    uintptr
 
-	areas       [MaxLibraries]area
-	nareas      int
-	mem         memory
-	table       symbols
-	window      [maxWindows]Text // parts of a library's text to search
-	windows     int
-	want        Numbers
-	cancellable Numbers   // those of want at which a thread can be cancelled
-	span        scanRange // argument of the hand-laid scanner
-	word        uint32    // what poke writes
-	text        [granule / 4]uint32
+	areas  [MaxLibraries]area
+	nareas int
+	mem    memory
+	want   Numbers
+	span   scanRange // argument of the hand-laid scanner
+	word   uint32    // what poke writes
+	text   [granule / 4]uint32
 }
 
 // Finds says whether there is a site for a number.
 func (p *Plan) Finds(nr uintptr) bool {
 	for i := range p.Count {
-		if uintptr(p.Sites[i].Nr) == nr {
+		if p.Sites[i].Form != Any && uintptr(p.Sites[i].Nr) == nr {
 			return true
 		}
 	}
 	return false
+}
+
+// SeesWaits says whether waiting for a child passes through a site, however many threads there are. Where cancellable
+// calls go through one function, the sites are those that decide whether to call it, and its calls.
+func (p *Plan) SeesWaits() bool {
+	if p.Bodies != 0 {
+		return p.Bridges >= p.Bodies && p.Dispatchers > 0
+	}
+	return p.Finds(nocgo.SysWait4)
 }
 
 // Patched is the number of sites that are branches now, in the libraries of a kind.
@@ -82,25 +95,14 @@ type area struct{ base, size, used uintptr }
 // sites whose number is wanted. It is false where there is nothing to patch or something is not as it should be.
 func (p *Plan) Discover(phdr, phnum uintptr, want *Numbers) bool {
 	p.want = *want
-	p.cancellable = Numbers{}
-	for _, nr := range [...]uintptr{nocgo.SysOpenat, nocgo.SysWait4, nocgo.SysWaitid} {
-		if want.Has(nr) {
-			p.cancellable.Add(nr)
-		}
-	}
 	p.find(p.mem.linkMap(phdr, phnum))
 	for i := range p.Libraries {
 		l := &p.Library[i]
-		l.First = p.Count
-		if !p.near(l.Base, l.Text) {
-			p.window[0], p.windows = l.Text, 1
+		first := p.FoundCount
+		if !p.search(l) || !p.adopt(l, first) {
+			return false
 		}
-		for w := range p.windows {
-			if !p.scan(p.window[w].Lo, p.window[w].Hi, want) {
-				return false
-			}
-		}
-		l.Count = p.Count - l.First
+		p.Seen += l.Seen
 	}
 	return p.Count > 0
 }

@@ -59,7 +59,10 @@ func (p *Plan) publish(fd uintptr, first, n int) bool {
 			continue
 		}
 		w, reaches := Branch(s.Addr, s.Stub)
-		if !reaches || nocgo.Load32(text+s.Addr-from) != SVC {
+		if s.Form == Bridge {
+			w, reaches = Call(s.Addr, s.Stub)
+		}
+		if !reaches || nocgo.Load32(text+s.Addr-from) != s.was {
 			return false
 		}
 		nocgo.Store32(text+s.Addr-from, w)
@@ -74,7 +77,7 @@ func (p *Plan) publish(fd uintptr, first, n int) bool {
 		(whole == to-from || nocgo.Load32(from+whole) == nocgo.Load32(text+whole))
 }
 
-// revert writes the svc instructions back where branches were published.
+// revert writes the instructions back where branches were published.
 func (p *Plan) revert() {
 	any := false
 	for i := range p.Count {
@@ -95,7 +98,7 @@ func (p *Plan) revertThrough(fd uintptr) {
 	for i := range p.Count {
 		s := &p.Sites[i]
 		if s.Published {
-			p.poke(fd, s.Addr, SVC)
+			p.poke(fd, s.Addr, s.was)
 			s.Published = false
 		}
 	}

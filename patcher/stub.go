@@ -2,7 +2,8 @@ package patcher
 
 import "svcrelay/nocgo"
 
-// A stub is what a site branches to. It knows the number that was found before the site and the way back:
+// A stub is what a site branches to. That of a Fixed site knows the number that was found before the site and the way
+// back:
 //
 //	     sub  x8, x8, #nr            the number is as found? Neither flags nor memory are needed to ask.
 //	     cbnz x8, wrong
@@ -28,12 +29,11 @@ import "svcrelay/nocgo"
 //	     mov  x8, #nr
 //	     b    svc
 //	wrong:add x8, x8, #nr
-//	     b    svc                    or to the next stub of a site that makes any call
+//	     b    svc
 //
 // Nothing is below sp when the svc runs, because PRoot writes there.
 const (
 	stubWords = 25
-	stubSize  = 4 * stubWords
 
 	// StubFrame is how far a stub lowers sp before it calls the entry.
 	StubFrame = 64
@@ -44,78 +44,113 @@ const (
 	StubPoor = 40
 )
 
-// An area begins with the literals that its stubs share and a veneer to an entry that is out of reach.
+// An area begins with what its stubs share: literals, a veneer to an entry that is out of reach, and sets of numbers.
 const (
-	areaEntry  = 0  // address of the entry
-	areaStack  = 8  // lowest address of the main thread's stack that needs no probe
-	areaVeneer = 16 // ldr x29, areaEntry; br x29
-	areaSeen   = 24 // address of the byte that a call that was not seen clears
-	areaHead   = 32
+	areaEntry   = 0  // address of the entry
+	areaStack   = 8  // lowest address of the main thread's stack that needs no probe
+	areaVeneer  = 16 // ldr x29, areaEntry; br x29
+	areaSeen    = 24 // address of the byte that a call that was not seen clears
+	areaWanted  = 32 // the calls that are looked at
+	areaQuick   = areaWanted + MaxNumber/8
+	areaEffects = areaQuick + MaxNumber/8
+	areaHead    = areaEffects + MaxNumber/8
 )
 
-// areaSize is the number of bytes that n stubs need.
-func areaSize(n int) uintptr { return areaHead + uintptr(n)*stubSize }
-
-// fillHead writes the shared part of an area.
-func fillHead(area, entry, stack, seen uintptr) {
-	nocgo.Store64(area+areaEntry, uint64(entry))
-	nocgo.Store64(area+areaStack, uint64(stack))
-	nocgo.Store64(area+areaSeen, uint64(seen))
-	nocgo.Store32(area+areaVeneer, 0x58ffff9d)   // ldr x29, .-16
-	nocgo.Store32(area+areaVeneer+4, 0xd61f03a0) // br x29
+// shared is what the stubs of one area share.
+type shared struct {
+	area         uintptr // where the area begins
+	shift        uintptr // how far from there it is written
+	entry, stack uintptr
+	seen         uintptr // 0: no stub leaves a mark
+	wanted       *Numbers
+	effects      *Numbers
 }
 
-// fillStub writes the stub for a site at stub, in the area whose head is filled. It hands other numbers on to next, or
-// to its own svc if next is 0. An effect is a call that must not go unseen. It is false where a branch does not reach.
-func fillStub(area, stub, site uintptr, nr uint32, next uintptr, effect bool) bool {
-	entry, ok := Call(stub+7*4, uintptr(nocgo.Load64(area+areaEntry)))
-	if !ok {
-		entry, _ = Call(stub+7*4, area+areaVeneer)
+// head writes the shared part of an area.
+func (s *shared) head() {
+	at := s.area + s.shift
+	nocgo.Store64(at+areaEntry, uint64(s.entry))
+	nocgo.Store64(at+areaStack, uint64(s.stack))
+	nocgo.Store64(at+areaSeen, uint64(s.seen))
+	nocgo.Store32(at+areaVeneer, 0x58ffff9d)   // ldr x29, .-16
+	nocgo.Store32(at+areaVeneer+4, 0xd61f03a0) // br x29
+	var quick Numbers
+	for _, nr := range [...]uintptr{nocgo.SysOpenat, nocgo.SysWait4, nocgo.SysWaitid} {
+		if s.wanted.Has(nr) {
+			quick.Add(nr)
+		}
 	}
-	answered, ok1 := Branch(stub+9*4, site+4)
-	declined, ok2 := Branch(stub+12*4, site+4)
-	if next == 0 {
-		next = stub + 11*4
+	for i := range uintptr(MaxNumber / 64) {
+		nocgo.Store64(at+areaWanted+8*i, s.wanted.bits[i])
+		nocgo.Store64(at+areaQuick+8*i, quick.bits[i])
+		nocgo.Store64(at+areaEffects+8*i, s.effects.bits[i])
 	}
-	other, ok3 := Branch(stub+24*4, next)
-	if !ok1 || !ok2 || !ok3 || nr >= 4096 {
-		return false
+}
+
+// effect says whether a call must leave a mark where there is too little stack to look at it.
+func (s *shared) effect(nr uint32) bool { return s.seen != 0 && s.effects.Has(uintptr(nr)) }
+
+// size is the number of bytes of a site's stub.
+func (s *shared) size(site *Site) uintptr {
+	switch site.Form {
+	case Any:
+		n := uintptr(anyWords)
+		if s.seen != 0 {
+			n += effectWords * uintptr(s.effects.Len())
+		}
+		return 4 * n
+	case Bridge:
+		return 4 * bridgeWords
 	}
+	return 4 * stubWords
+}
+
+// stub writes a site's stub at an address of the area. It is false where a branch does not reach.
+func (s *shared) stub(at uintptr, site *Site) bool {
+	p := pen{at: at, shift: s.shift}
+	switch site.Form {
+	case Any:
+		s.any(&p, site.Addr)
+	case Bridge:
+		s.bridge(&p, site)
+	default:
+		s.fixed(&p, site.Addr, site.Nr)
+	}
+	return !p.short
+}
+
+// fixed writes the stub of a Fixed site.
+func (s *shared) fixed(p *pen, site uintptr, nr uint32) {
+	at := p.at
 	move := 0xd2800008 | nr<<5
-	literal := (area + areaStack - (stub + 13*4)) >> 2 & 0x7ffff
-	put(stub, 0, 0xd1000108|nr<<10)              // sub x8, x8, #nr
-	put(stub, 1, 0xb5000008|(23-1)<<5)           // cbnz x8, wrong
-	put(stub, 2, 0x910003e8)                     // mov x8, sp
-	put(stub, 3, 0x927a1508)                     // and x8, x8, #0xfc0
-	put(stub, 4, 0xb4000008|(13-4)<<5)           // cbz x8, near
-	put(stub, 5, 0xa9bc7bfd)                     // ok: stp x29, x30, [sp, #-64]!
-	put(stub, 6, move)                           // mov x8, #nr
-	put(stub, 7, entry)                          // bl entry
-	put(stub, 8, 0xa8c47bfd)                     // ldp x29, x30, [sp], #64
-	put(stub, 9, answered)                       // b site+4
-	put(stub, 10, 0xa8c47bfd)                    // ldp x29, x30, [sp], #64
-	put(stub, 11, SVC)                           // svc: svc #0
-	put(stub, 12, declined)                      // b site+4
-	put(stub, 13, 0x58000008|uint32(literal)<<5) // near: ldr x8, stack
-	put(stub, 14, 0xcb2863e8)                    // sub x8, sp, x8
-	put(stub, 15, 0xd351fd08)                    // lsr x8, x8, #17
-	put(stub, 16, 0xb4000008|(0x80000-11)<<5)    // cbz x8, ok
-	put(stub, 17, 0x14000002)                    // b mark
-	put(stub, 18, 0xa8c47bfd)                    // poor: ldp x29, x30, [sp], #64
-	put(stub, 19, nop)                           // mark: ldr x8, seen
-	put(stub, 20, nop)                           // strb wzr, [x8]
-	if effect {
-		put(stub, 19, 0x58000008|uint32((area+areaSeen-(stub+19*4))>>2&0x7ffff)<<5)
-		put(stub, 20, 0x3900011f)
+	p.word(0xd1000108 | nr<<10)          // sub x8, x8, #nr
+	p.near(0xb5000008, at+4*23)          // cbnz x8, wrong
+	p.word(0x910003e8)                   // mov x8, sp
+	p.word(0x927a1508)                   // and x8, x8, #0xfc0
+	p.near(0xb4000008, at+4*13)          // cbz x8, near
+	p.word(saveFP)                       // ok
+	p.word(move)                         //
+	p.call(s.entry, s.area+areaVeneer)   //
+	p.word(giveFP)                       // answered
+	p.branch(site + 4)                   //
+	p.word(giveFP)                       // declined
+	p.word(SVC)                          // svc
+	p.branch(site + 4)                   //
+	p.near(0x58000008, s.area+areaStack) // near: ldr x8, stack
+	p.word(spLess8)                      //
+	p.word(0xd351fd08)                   // lsr x8, x8, #17
+	p.near(0xb4000008, at+4*5)           // cbz x8, ok
+	p.branch(at + 4*19)                  // b mark
+	p.word(giveFP)                       // poor
+	if s.effect(nr) {
+		p.near(0x58000008, s.area+areaSeen) // mark: ldr x8, seen
+		p.word(clear8)
+	} else {
+		p.word(nop)
+		p.word(nop)
 	}
-	put(stub, 21, move)              // mov x8, #nr
-	put(stub, 22, 0x17fffff5)        // b svc
-	put(stub, 23, 0x91000108|nr<<10) // wrong: add x8, x8, #nr
-	put(stub, 24, other)             // b svc, or the next stub
-	return true
+	p.word(move)
+	p.branch(at + 4*11)
+	p.word(0x91000108 | nr<<10) // wrong: add x8, x8, #nr
+	p.branch(at + 4*11)
 }
-
-const nop = 0xd503201f
-
-// put stores the i-th word of a stub.
-func put(stub, i uintptr, w uint32) { nocgo.Store32(stub+4*i, w) }

@@ -13,15 +13,18 @@ func TestStubWords(t *testing.T) {
 	buf := make([]uint32, 1024)
 	area := addrOf(buf)
 	site := area + 0x10000
-	fillHead(area, area+0x20000, 0x7ff000, 0x1234)
-	if !fillStub(area, area+areaHead, site, 79, 0, true) {
+	var set Numbers
+	set.Add(79)
+	sh := shared{area: area, entry: area + 0x20000, stack: 0x7ff000, seen: 0x1234, wanted: &set, effects: &set}
+	sh.head()
+	if !sh.stub(area+areaHead, &Site{Addr: site, Nr: 79, Form: Fixed}) {
 		t.Fatal("stub not filled")
 	}
 	want := []string{
 		"sub x8, x8, #0x4f", "cbnz x8, .+0x58", "mov x8, sp", "and x8, x8, #0xfc0", "cbz x8, .+0x24",
 		"stp x29, x30, [sp,#-64]!", "mov x8, #0x4f", "bl .+0x1ffcc", "ldp x29, x30, [sp],#64", "b .+0xffc8",
-		"ldp x29, x30, [sp],#64", "svc #0x0", "b .+0xffbc", "ldr x8, .+0xffffffffffffffb4", "sub x8, sp, x8", "lsr x8, x8, #17",
-		"cbz x8, .+0xffffffffffffffd4", "b .+0x8", "ldp x29, x30, [sp],#64", "ldr x8, .+0xffffffffffffffac", "strb wzr, [x8]",
+		"ldp x29, x30, [sp],#64", "svc #0x0", "b .+0xffbc", "ldr x8, .+0xfffffffffffffef4", "sub x8, sp, x8", "lsr x8, x8, #17",
+		"cbz x8, .+0xffffffffffffffd4", "b .+0x8", "ldp x29, x30, [sp],#64", "ldr x8, .+0xfffffffffffffeec", "strb wzr, [x8]",
 		"mov x8, #0x4f", "b .+0xffffffffffffffd4", "add x8, x8, #0x4f", "b .+0xffffffffffffffcc",
 	}
 	b := unsafe.Slice((*byte)(unsafe.Pointer(&buf[0])), 4*len(buf))
@@ -40,7 +43,8 @@ func TestStubWords(t *testing.T) {
 			t.Errorf("word %d: %s, want %s", i, got, w)
 		}
 	}
-	if !fillStub(area, area+areaHead, site, 79, 0, false) {
+	sh.effects = new(Numbers)
+	if !sh.stub(area+areaHead, &Site{Addr: site, Nr: 79, Form: Fixed}) {
 		t.Fatal("stub not filled")
 	}
 	if buf[areaHead/4+19] != nop || buf[areaHead/4+20] != nop {

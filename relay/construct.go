@@ -52,7 +52,7 @@ func prepare(s *translate.Scratch) bool {
 		return false
 	}
 	ttl := conf.ttl
-	if !plan.Finds(nocgo.SysWait4) || plan.Dispatchers == 0 {
+	if !plan.SeesWaits() || plan.Dispatchers == 0 {
 		// What children have changed would not be noticed when they end, or what the program itself changes by
 		// calls through libc's syscall function.
 		ttl = 0

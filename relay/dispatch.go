@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"svcrelay/nocgo"
+	"svcrelay/patcher"
 	"svcrelay/translate"
 )
 
@@ -15,6 +16,8 @@ var seen uint8
 //
 //asmgen:entry svcrelay_dispatch
 func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
+	quick := f.Call.Nr&patcher.Quick != 0
+	f.Call.Nr &^= patcher.Quick
 	if live == 0 {
 		return 0, 1
 	}
@@ -30,6 +33,7 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	case confines(&f.Call):
 		view.Withdraw()
 	}
+	s.Quick = quick
 	ret, why := view.Handle(s, &f.Call)
 	if stats.on {
 		stats.count(f.Call.Nr, why)

@@ -96,6 +96,8 @@ func reasonText(why translate.Reason) string {
 		return "changed"
 	case translate.Effect:
 		return "effect"
+	case translate.Waits:
+		return "waits"
 	}
 	return "other"
 }

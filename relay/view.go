@@ -67,10 +67,13 @@ func watchesDirectory() bool {
 	for i := range plan.Count {
 		s := &plan.Sites[i]
 		switch uintptr(s.Nr) {
-		case nocgo.SysChdir, nocgo.SysFchdir, nocgo.SysRenameat, nocgo.SysRenameat2, uintptr(patcher.AnyNumber):
+		case nocgo.SysChdir, nocgo.SysFchdir, nocgo.SysRenameat, nocgo.SysRenameat2:
 			if !s.Published {
 				return false
 			}
+		}
+		if s.Form == patcher.Any && !s.Published {
+			return false
 		}
 		switch uintptr(s.Nr) {
 		case nocgo.SysChdir:

@@ -13,7 +13,6 @@ import (
 	"sort"
 	"unsafe"
 
-	"svcrelay/nocgo"
 	"svcrelay/patcher"
 )
 
@@ -121,31 +120,29 @@ func (r *Report) text(data []byte, vaddr uint64, where table, wanted *patcher.Nu
 // site classifies one svc instruction of the text [lo, hi).
 func (r *Report) site(at, lo, hi uintptr, s Site, wanted *patcher.Numbers) {
 	r.SVC++
-	nr, known := patcher.Number(at, lo)
+	form, nr := patcher.Recognise(at, lo, hi)
 	patched, matters := false, true
-	switch {
-	case known:
+	switch form {
+	case patcher.Fixed, patcher.Async:
 		s.Syscall = callName(nr)
-		async := nr == nocgo.SysOpenat && patcher.Async(at, lo)
-		patched = wanted.Has(nr) && !async
-		path := pathCalls[s.Syscall]
-		if path {
+		patched = wanted.Has(nr) && form == patcher.Fixed
+		matters = pathCalls[s.Syscall]
+		if matters {
 			r.Path.count(patched)
 		}
-		matters = path
 		s.Why = "no relay answers or watches this call"
-		if async {
+		if form == patcher.Async && wanted.Has(nr) {
 			s.Why = "a thread can be cancelled in it at any moment"
 		}
-	case patcher.Dispatches(at, lo):
+	case patcher.Any:
 		s.Syscall, patched = "any", true
 		r.Dispatchers.count(true)
-	case at+4 < hi && patcher.Cancels(at, lo):
-		s.Syscall, patched = "cancellable", true
-		r.Dispatchers.count(true)
+	case patcher.Body:
+		s.Syscall = "cancellable"
+		s.Why = "a blocked thread can be cancelled nowhere else: the calls of this function are redirected instead"
 	default:
 		s.Syscall = "unknown"
-		s.Why = "the number is not a constant in the straight line before it"
+		s.Why = "its number was not found"
 	}
 	c := r.Calls[s.Syscall]
 	c.count(patched)

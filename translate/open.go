@@ -19,6 +19,11 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 	stop := flags&nocgo.ONofollow != 0 || flags&nocgo.OExcl != 0 && flags&nocgo.OCreat != 0
 	creates := v.faked != 0 && flags&(nocgo.OCreat|nocgo.OTmpfile) != 0
 	if s.tail == tailNone && !stop && !creates && flags&^openKnown == 0 && nocgo.LoadAcquire32(&v.how) != 0 {
+		if s.Quick {
+			if why := v.mayWait(s, flags); why != Answered {
+				return 0, why
+			}
+		}
 		if r, done := v.openNoLinks(s, flags, c.Arg[3]); done {
 			if flags&nocgo.ODirectory != 0 && !nocgo.Failed(r) {
 				v.adopt(s, r)
@@ -37,12 +42,35 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 	if creates && !v.createsAlike(s, flags) {
 		return 0, Rights
 	}
+	if s.Quick {
+		if why := v.mayWait(s, flags); why != Answered {
+			return 0, why
+		}
+	}
 	r := nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, c.Arg[3], 0, 0)
 	v.learnt(s, r)
 	if flags&nocgo.ODirectory != 0 && flags&nocgo.ONofollow != 0 && flags&nocgo.OTmpfile == 0 && !nocgo.Failed(r) {
 		v.adopt(s, r)
 	}
 	return v.priority(s, r)
+}
+
+// mayWait declines an open that could block: of anything that is now neither a regular file nor a directory nor a link,
+// which is not opened. A pipe that takes the file's place before it is opened is not noticed, nor is a lease on it.
+func (v *View) mayWait(s *Scratch, flags uintptr) Reason {
+	if flags&nocgo.OPath != 0 {
+		return Answered
+	}
+	r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0)
+	if nocgo.Failed(r) {
+		_, why := missingOr(r)
+		return why
+	}
+	switch s.stat.Mode & nocgo.ModeType {
+	case nocgo.ModeRegular, nocgo.ModeDirectory, nocgo.ModeSymlink:
+		return Answered
+	}
+	return Waits
 }
 
 // Flags of openat that openNoLinks passes on, and those that O_PATH leaves. All were there before openat2.

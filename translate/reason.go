@@ -24,5 +24,6 @@ const (
 	Rights            // PRoot lends the guest rights that the kernel does not give it
 	Owner             // what PRoot shows of its own files' owner is not known, or not any more
 	Twin              // a hard link that PRoot makes of symbolic links, or nearly
+	Waits             // the open could block, where a blocked thread could not be cancelled
 	reasons
 )

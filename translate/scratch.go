@@ -38,6 +38,7 @@ type Scratch struct {
 	gen      uint32 // View.gen when the call began
 	linkGen  uint32 // View.links then
 	empty    bool   // the path is ""
+	Quick    bool   // set by the caller: only what cannot block may be answered
 	inner    bool   // the final component of the original path has been reached
 	learn    bool   // the directory reached is worth remembering
 	kids     bool   // a binding may lie directly below the directory reached

@@ -41,7 +41,8 @@ const pageAddr = 0xffff00000
 const returnColumn = 96
 
 // entry is what stubs call. On arrival sp is StubFrame below the guest's, with x29 and x30 stored there; x8 is the
-// number, x29 is free, x30 leads back to the stub.
+// number (with patcher.Quick added where only that may be answered that cannot block), x29 is free, x30 leads back to the
+// stub.
 func entry(b *asm.Builder) {
 	probe, deep, tail := b.NewLabel(), b.NewLabel(), b.NewLabel()
 	answered, declined, landing := b.NewLabel(), b.NewLabel(), b.NewLabel()
@@ -159,6 +160,7 @@ func probeStack(b *asm.Builder, deep asm.Label) {
 		b.Blr(asm.X29)
 	}
 	b.Stp(asm.X, asm.X0, asm.X1, asm.At(asm.SP, 16))
+	b.Bfi(asm.X, asm.X30, asm.X8, 48, 16) // one place for both: addresses have 48 bits
 	b.Str(asm.X, asm.X30, asm.At(asm.SP, 32))
 	b.MovImm(asm.X, asm.X0, 0)
 	b.Add(asm.X, asm.X1, asm.SP, asm.Imm(40)) // stack_t: ss_sp, ss_flags, ss_size
@@ -181,8 +183,8 @@ func probeStack(b *asm.Builder, deep asm.Label) {
 	b.Add(asm.X, asm.X1, asm.X0, asm.Imm(einval))
 	b.Bind(back)
 	b.Ldr(asm.X, asm.X30, asm.At(asm.SP, 32))
-	b.Load(4, false, asm.X8, asm.At(asm.X30, -8)) // the stub's mov x8, #nr
-	b.Ubfx(asm.X, asm.X8, asm.X8, 5, 16)
+	b.Lsr(asm.X, asm.X8, asm.X30, asm.Imm(48))
+	b.Ubfx(asm.X, asm.X30, asm.X30, 0, 48)
 	b.MovReg(asm.X, asm.X29, asm.X1)
 	b.Ldp(asm.X, asm.X0, asm.X1, asm.At(asm.SP, 16))
 	b.Cbz(asm.X, asm.X29, deep)

@@ -83,7 +83,7 @@ func Numbers(p *[16]uint32, choice [14]uint8, n uint8) (uintptr, bool) {
 		}
 	}
 	lo := uintptr(unsafe.Pointer(p))
-	return patcher.Number(lo+uintptr(n&15)*4, lo)
+	return patcher.Number(lo+uintptr(n&15)*4, lo, lo+16*4)
 }
 
 // instructions are what is found before a svc.
