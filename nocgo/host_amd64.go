@@ -10,10 +10,18 @@ import (
 )
 
 var hostNumbers = map[uintptr]uintptr{
+	SysSetxattr:       unix.SYS_SETXATTR,
+	SysLsetxattr:      unix.SYS_LSETXATTR,
+	SysFsetxattr:      unix.SYS_FSETXATTR,
 	SysGetxattr:       unix.SYS_GETXATTR,
 	SysLgetxattr:      unix.SYS_LGETXATTR,
 	SysListxattr:      unix.SYS_LISTXATTR,
 	SysLlistxattr:     unix.SYS_LLISTXATTR,
+	SysRemovexattr:    unix.SYS_REMOVEXATTR,
+	SysLremovexattr:   unix.SYS_LREMOVEXATTR,
+	SysFremovexattr:   unix.SYS_FREMOVEXATTR,
+	SysStatfs:         unix.SYS_STATFS,
+	SysUtimensat:      unix.SYS_UTIMENSAT,
 	SysGetcwd:         unix.SYS_GETCWD,
 	SysFcntl:          unix.SYS_FCNTL,
 	SysMknodat:        unix.SYS_MKNODAT,

@@ -4,12 +4,14 @@ package nocgo
 const (
 	SysSetxattr       = 5
 	SysLsetxattr      = 6
+	SysFsetxattr      = 7
 	SysGetxattr       = 8
 	SysLgetxattr      = 9
 	SysListxattr      = 11
 	SysLlistxattr     = 12
 	SysRemovexattr    = 14
 	SysLremovexattr   = 15
+	SysFremovexattr   = 16
 	SysGetcwd         = 17
 	SysFcntl          = 25
 	SysInotifyAdd     = 27
@@ -101,6 +103,7 @@ const (
 const (
 	AtFdcwd           = ^uintptr(99) // -100
 	AtSymlinkNofollow = 0x100
+	AtRemovedir       = 0x200
 	AtSymlinkFollow   = 0x400
 	AtNoAutomount     = 0x800
 	AtEmptyPath       = 0x1000

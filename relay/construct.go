@@ -34,6 +34,9 @@ func construct(argc, argv, envp uintptr, s *translate.Scratch) {
 	if proc.alone {
 		view.AllowOpenat2() // a policy like Android's would kill the process for it
 	}
+	if proc.alone || conf.api >= 30 {
+		view.AllowRenameat2() // Android 11's policy has it
+	}
 	if watchesDirectory() && shareCount() {
 		view.TrackDirectory()
 	}

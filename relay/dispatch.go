@@ -35,13 +35,17 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	}
 	s.Quick = quick
 	ret, why := view.Handle(s, &f.Call)
+	reason := why
+	if why == 0 {
+		reason = s.Asked()
+	}
 	if stats.on {
-		stats.count(f.Call.Nr, why)
+		stats.count(f.Call.Nr, reason)
+	}
+	if stats.logging && reason != 0 {
+		stats.note(s, f.Call.Nr, reason)
 	}
 	if why != 0 {
-		if stats.logging {
-			stats.note(s, f.Call.Nr, why)
-		}
 		return 0, 1
 	}
 	return ret, 0

@@ -12,9 +12,9 @@ func (v *View) begin(s *Scratch, dirfd, addr uintptr) (errno uintptr, why Reason
 	v.reset(s)
 	var n uintptr
 	if v.trusts(addr, textMax) {
-		n = nocgo.ReadCString(s.path[:textMax], addr)
+		n = nocgo.ReadCString(s.path[:s.room], addr)
 	} else {
-		n = nocgo.CString(s.path[:textMax], addr)
+		n = nocgo.CString(s.path[:s.room], addr)
 	}
 	if nocgo.Failed(n) {
 		if n == nocgo.Fail(nocgo.ENAMETOOLONG) {
@@ -47,6 +47,7 @@ func (v *View) reset(s *Scratch) {
 	s.tail = tailNone
 	s.gen = nocgo.LoadAcquire32(&v.gen)
 	s.linkGen = nocgo.LoadAcquire32(&v.links)
+	s.roots = nocgo.LoadAcquire32(&v.uprootings)
 	if v.ttl != 0 {
 		s.born = nocgo.Counter()
 	}
@@ -58,7 +59,7 @@ func (v *View) join(s *Scratch, n uintptr) (length uintptr, ok bool) {
 	if s.guestLen == 1 {
 		skip = 1
 	}
-	if skip+n >= textMax {
+	if skip+n >= s.room {
 		return 0, false
 	}
 	path := s.pathAddr()

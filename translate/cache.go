@@ -155,7 +155,12 @@ func (v *View) remember(s *Scratch, key, n uintptr, hash, id uint64) {
 	if seq&1 != 0 || !nocgo.CompareAndSwap32(&e.seq, seq, seq+1) {
 		return
 	}
+	nocgo.Add32(&v.stores, 1)
 	nocgo.Fence()
+	if nocgo.LoadAcquire32(&v.uprootings) != s.roots {
+		nocgo.StoreRelease32(&e.seq, seq+2)
+		return
+	}
 	e.gen = s.gen
 	e.key = hash
 	e.id = id

@@ -2,7 +2,7 @@ package translate
 
 import "svcrelay/nocgo"
 
-// change handles the calls that may change what paths mean. None is answered from memory.
+// change handles the calls that may change what paths mean, where no handler answers them. None is answered from memory.
 //
 //   - chdir and fchdir are issued so that PRoot answers them; afterwards the text of the current directory is
 //     asked for again.
@@ -19,7 +19,8 @@ import "svcrelay/nocgo"
 // Nothing that is remembered depends on a file that is neither a directory nor a link, so a call about one
 // forgets as little as possible. Which it is about is found out before the call.
 func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
-	const removeDirectory = 0x200
+	s.asked = Effect
+	s.room = textMax
 	switch c.Nr {
 	case nocgo.SysChdir, nocgo.SysFchdir:
 		return v.counted(c, v.moves()), Answered
@@ -33,7 +34,7 @@ func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
 		nocgo.Add32(v.moves(), 1)
 		return r, Answered
 	case nocgo.SysUnlinkat:
-		if c.Arg[2]&removeDirectory == 0 {
+		if c.Arg[2]&nocgo.AtRemovedir == 0 {
 			return v.counted(c, &v.links), Answered
 		}
 		return v.counted(c, &v.gen), Answered
@@ -43,10 +44,13 @@ func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
 	case nocgo.SysFchownat:
 		file := v.isFile(s, c.Arg[0], c.Arg[1], c.Arg[4]&nocgo.AtSymlinkNofollow != 0)
 		return v.unlessFile(c, file)
-	case nocgo.SysFchmod, nocgo.SysFchown:
-		file := !nocgo.Failed(nocgo.Raw(nocgo.SysFstat, c.Arg[0], s.statAddr(), 0, 0, 0, 0)) &&
-			s.stat.Mode&nocgo.ModeType != nocgo.ModeDirectory
-		return v.unlessFile(c, file)
+	case nocgo.SysSetxattr, nocgo.SysLsetxattr, nocgo.SysRemovexattr, nocgo.SysLremovexattr:
+		return v.counted(c, &v.gen), Answered
+	case nocgo.SysFchmod, nocgo.SysFchown, nocgo.SysFsetxattr, nocgo.SysFremovexattr:
+		if v.faked == 0 {
+			s.asked = Answered // PRoot does not stop there
+		}
+		return v.unlessFile(c, v.staysOpen(s, c))
 	case nocgo.SysWait4, nocgo.SysWaitid:
 		v.Forget()
 		return 0, Effect
@@ -65,6 +69,17 @@ func (v *View) unlessFile(c *Call, file bool) (uintptr, Reason) {
 		return v.plain(c), Answered
 	}
 	return v.counted(c, &v.gen), Answered
+}
+
+// staysOpen says whether a call about a descriptor certainly closes no directory to anybody.
+func (v *View) staysOpen(s *Scratch, c *Call) bool {
+	if c.Nr == nocgo.SysFchmod && c.Arg[1]&searchable == searchable {
+		return true
+	}
+	if nocgo.Failed(nocgo.Raw(nocgo.SysFstat, c.Arg[0], s.statAddr(), 0, 0, 0, 0)) {
+		return false
+	}
+	return s.stat.Mode&nocgo.ModeType != nocgo.ModeDirectory || c.Nr == nocgo.SysFchown && s.stat.Mode&searchable == searchable
 }
 
 // counted issues a call that ends what is remembered under a counter.

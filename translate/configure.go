@@ -52,6 +52,7 @@ func (v *View) Configure(s *Scratch, root, binds string, ttl uint64) bool {
 			return false
 		}
 	}
+	v.findAbove()
 	v.ttl = ttl * nocgo.CounterHz() / 1000
 	nocgo.StoreRelease32(&v.state, stateReady)
 	return true
@@ -248,6 +249,7 @@ func (v *View) enlist(b uintptr) bool {
 func (v *View) fresh(s *Scratch) {
 	s.gen = nocgo.LoadAcquire32(&v.gen)
 	s.linkGen = nocgo.LoadAcquire32(&v.links)
+	s.roots = nocgo.LoadAcquire32(&v.uprootings)
 	s.born = nocgo.Counter()
 	s.unproven = false
 }

@@ -5,6 +5,8 @@ import "svcrelay/nocgo"
 // Handle answers the system call c, or declines it with a Reason. An answer is what PRoot and the kernel would
 // have left in x0, with all effects done.
 func (v *View) Handle(s *Scratch, c *Call) (ret uintptr, why Reason) {
+	s.asked = Answered
+	s.room = textMax
 	if nocgo.LoadAcquire32(&v.state) != stateReady {
 		return 0, Withdrawn
 	}
@@ -61,10 +63,52 @@ func (v *View) answer(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	case nocgo.SysGetuid, nocgo.SysGeteuid, nocgo.SysGetgid, nocgo.SysGetegid, nocgo.SysGetresuid, nocgo.SysGetresgid,
 		nocgo.SysGetgroups:
 		ret, why = v.identity(s, c)
+	case nocgo.SysMkdirat:
+		ret, why = v.mkdir(s, c)
+	case nocgo.SysMknodat:
+		ret, why = v.mknod(s, c)
+	case nocgo.SysSymlinkat:
+		ret, why = v.symlink(s, c)
+	case nocgo.SysLinkat:
+		ret, why = v.link(s, c)
+	case nocgo.SysUtimensat:
+		ret, why = v.utimens(s, c)
+	case nocgo.SysTruncate:
+		ret, why = v.truncate(s, c)
+	case nocgo.SysStatfs:
+		ret, why = v.statfs(s, c)
+	case nocgo.SysUnlinkat:
+		ret, why = v.unlink(s, c)
+		return v.orAsk(s, c, ret, why)
+	case nocgo.SysRenameat, nocgo.SysRenameat2:
+		ret, why = v.rename(s, c)
+		return v.orAsk(s, c, ret, why)
+	case nocgo.SysFchmodat:
+		ret, why = v.chmod(s, c)
+		return v.orAsk(s, c, ret, why)
+	case nocgo.SysFchownat:
+		ret, why = v.chown(s, c)
+		return v.orAsk(s, c, ret, why)
+	case nocgo.SysSetxattr, nocgo.SysRemovexattr:
+		ret, why = v.setXattr(s, c, true)
+		return v.orAsk(s, c, ret, why)
+	case nocgo.SysLsetxattr, nocgo.SysLremovexattr:
+		ret, why = v.setXattr(s, c, false)
+		return v.orAsk(s, c, ret, why)
 	default:
 		return v.change(s, c)
 	}
 	return ret, why
+}
+
+// orAsk asks PRoot itself where a call whose effects must not be missed was declined.
+func (v *View) orAsk(s *Scratch, c *Call, ret uintptr, why Reason) (uintptr, Reason) {
+	if why == Answered {
+		return ret, why
+	}
+	ret, outcome := v.change(s, c)
+	s.asked = why
+	return ret, outcome
 }
 
 // outcome is the result of a call whose path led to an errno.

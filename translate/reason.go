@@ -25,5 +25,6 @@ const (
 	Owner             // what PRoot shows of its own files' owner is not known, or not any more
 	Twin              // a hard link that PRoot makes of symbolic links, or nearly
 	Waits             // the open could block, where a blocked thread could not be cancelled
+	Differs           // the two lines of PRoot differ here
 	reasons
 )

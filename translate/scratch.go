@@ -31,17 +31,20 @@ type Scratch struct {
 	fd, call uintptr // what to give the kernel: a descriptor and the address of a path
 	links    uintptr
 	tail     uintptr // what must follow the resolved path: tailNone, tailSlash or tailDot
+	room     uintptr // bytes of path that may be used (twice.go)
 	keyLen   uintptr // the part of path that names the directory, for the cache
 	keyHash  uint64
 	born     uint64 // when the oldest fact used was learnt
 	dev, ino uint64
 	gen      uint32 // View.gen when the call began
 	linkGen  uint32 // View.links then
+	roots    uint32 // View.uprootings then
 	empty    bool   // the path is ""
 	Quick    bool   // set by the caller: only what cannot block may be answered
 	inner    bool   // the final component of the original path has been reached
 	learn    bool   // the directory reached is worth remembering
 	kids     bool   // a binding may lie directly below the directory reached
+	asked    Reason // why Handle itself issued the call for PRoot to answer, if it did
 	unproven bool   // the directory reached exists and is no link, but may be no directory
 }
 
@@ -62,3 +65,6 @@ type Call struct {
 	Nr  uintptr
 	Arg [6]uintptr
 }
+
+// Asked is the reason for which Handle, in the last call that it answered, had PRoot answer it.
+func (s *Scratch) Asked() Reason { return s.asked }

@@ -15,15 +15,19 @@ const (
 // View is what is known of PRoot's view of the file system: the rootfs, the bindings, and what was learnt since.
 // The zero View declines everything.
 type View struct {
-	state  uint32  // stateInert, stateReady or stateWithdrawn
-	gen    uint32  // counts the events after which nothing remembered holds
-	links  uint32  // counts those after which nothing holds that was found through a link
-	cwd    uint32  // counts the events after which the current directory's text may be another
-	family uintptr // where that is counted instead, if it is not 0
-	track  uint32  // the current directory is tracked
-	how    uint32  // openat2 may be used
-	single uint32  // the last path relative to a descriptor was a single name: so may be the next
-	ttl    uint64  // lifetime of what is remembered, in ticks; 0: nothing is
+	state  uint32 // stateInert, stateReady or stateWithdrawn
+	gen    uint32 // counts the events after which nothing remembered holds
+	links  uint32 // counts those after which nothing holds that was found through a link
+	cwd    uint32 // counts the events after which the current directory's text may be another
+	stores uint32 // counts what is remembered (uproot.go)
+	// uprootings counts the beginnings and ends of what ends single directories (uproot.go).
+	uprootings uint32
+	family     uintptr // where that is counted instead, if it is not 0
+	track      uint32  // the current directory is tracked
+	how        uint32  // openat2 may be used
+	single     uint32  // the last path relative to a descriptor was a single name: so may be the next
+	modern     uint32  // renameat2 may be used
+	ttl        uint64  // lifetime of what is remembered, in ticks; 0: nothing is
 
 	modes Modes // what PRoot does besides showing files
 
@@ -62,7 +66,8 @@ const (
 type binding struct {
 	host, guest       uint32
 	hostLen, guestLen uint32
-	opaque            bool // what is below guest is PRoot's business
+	opaque            bool  // what is below guest is PRoot's business
+	above             uint8 // the binding in which guest begins
 }
 
 // ShareMoves tells the View to count changes of the current directory at addr, four bytes that this process shares
