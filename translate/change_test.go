@@ -303,14 +303,14 @@ func TestChanges(t *testing.T) {
 	total, declined := 0, map[Reason]int{}
 	for seed := int64(200); seed < 212; seed++ {
 		w := newWorld(t, seed, seed%4 != 0)
-		w.changes(60)
+		w.changes(30)
 		total += w.answered
 		for r, n := range w.declined {
 			declined[r] += n
 		}
 	}
 	t.Logf("%d answered, %v", total, declined)
-	if total < 1200 {
+	if total < 600 {
 		t.Errorf("only %d answered", total)
 	}
 }

@@ -153,7 +153,7 @@ func TestPermissions(t *testing.T) {
 	}
 	os.Chmod(dir+"/root/open/closed", 0)
 	done := make(chan bool)
-	go func() {
+	withoutMain(func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with its identity
 		defer close(done)
 		if os.Getuid() == 0 {
@@ -175,9 +175,27 @@ func TestPermissions(t *testing.T) {
 				g.is("/open/f", dir+"/root/open/f")
 			}
 		}
-	}()
+	})
 	<-done
 	os.Chmod(dir+"/root/open/closed", 0o755)
+}
+
+// withoutMain runs f in a goroutine on a thread that is not the main one, which does not end before the process does.
+func withoutMain(f func()) {
+	go func() {
+		runtime.LockOSThread()
+		if syscall.Gettid() != syscall.Getpid() {
+			f()
+			return
+		}
+		other := make(chan bool)
+		go func() {
+			defer close(other)
+			f()
+		}()
+		<-other
+		runtime.UnlockOSThread()
+	}()
 }
 
 // Descriptors that are no directory of the view are declined.
