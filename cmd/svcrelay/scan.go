@@ -21,6 +21,7 @@ const scanText = `Say which system calls of a C library or dynamic loader svcrel
 Usage:
   svcrelay scan [options] FILE...
   svcrelay scan [options] --rootfs DIR
+  svcrelay scan [options] --library libsvcrelay.so
 `
 
 // scanLibraries runs "svcrelay scan".
@@ -28,10 +29,17 @@ func scanLibraries(args []string, out, errs io.Writer) error {
 	f := flags("scan", scanText, out)
 	asJSON := f.Bool("json", false, "print JSON, one object for each file")
 	rootfs := f.String("rootfs", "", "scan the C libraries and loaders of the rootfs `DIR`")
+	library := f.String("library", "", "say what `FILE`, a libsvcrelay.so, takes of a process: stack, memory, sections")
 	if err := parse(f, args); err != nil {
 		return err
 	}
 	files := f.Args()
+	if *library != "" {
+		if *rootfs != "" || len(files) > 0 {
+			return fmt.Errorf("--library goes with nothing else: %w scan", errUsage)
+		}
+		return describe(*library, *asJSON, out)
+	}
 	if *rootfs != "" {
 		found, err := libraries(*rootfs)
 		if err != nil {

@@ -56,3 +56,17 @@ func TestScanRefuses(t *testing.T) {
 		t.Errorf("an empty rootfs: exit status %d", code)
 	}
 }
+
+// TestScanLibraryRefuses asks for the figures of files that have none.
+func TestScanLibraryRefuses(t *testing.T) {
+	var out, errs bytes.Buffer
+	libc := crossRoot + "/lib/libc.so.6"
+	if code := command([]string{"scan", "--library", libc}, &out, &errs); code != exitFailure || !strings.Contains(errs.String(), libc) {
+		t.Errorf("exit status %d: %s", code, errs.String())
+	}
+	for _, more := range [][]string{{libc}, {"--rootfs", "/"}} {
+		if code := command(append([]string{"scan", "--library", libc}, more...), &out, &errs); code != exitUsage {
+			t.Errorf("with %q: exit status %d", more, code)
+		}
+	}
+}

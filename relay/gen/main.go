@@ -1,5 +1,5 @@
-// Command gen makes relay/libsvcrelay.o: the relay compiled by asmgen, with the hand-laid sequences around it, and
-// beside it libsvcrelay.json with the figures that tests and the command report.
+// Command gen makes relay/libsvcrelay.o: the relay compiled by asmgen, with the hand-laid sequences around it and a note
+// of what it takes of a process (package about), and beside it libsvcrelay.json with these figures for people.
 package main
 
 import (
@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"svcrelay/patcher"
+	"svcrelay/relay/about"
 	"svcrelay/tools/asmgen/asm"
 	"svcrelay/tools/asmgen/compile"
 	"svcrelay/tools/asmgen/obj"
@@ -15,13 +17,7 @@ import (
 
 // info is what libsvcrelay.json holds.
 type info struct {
-	// Stack is the deepest stack below the guest's sp while a call is answered, saved registers included.
-	Stack int64 `json:"stack"`
-	// Frame and Scratch are parts of it.
-	Frame   int64 `json:"frame"`
-	Scratch int64 `json:"scratch"`
-	// Entries is the deepest stack of each compiled entry point.
-	Entries map[string]int `json:"entries"`
+	about.Figures
 	// Sections are sizes in bytes.
 	Sections map[string]int `json:"sections"`
 	// Aborts are the places of checks, by the code that the statistics show.
@@ -73,12 +69,20 @@ func assemble(overlay map[string][]byte) (*obj.Object, info, error) {
 	if in.Stack > needed {
 		return nil, in, fmt.Errorf("a call needs %d bytes of stack, more than %d: make translate.Scratch smaller", in.Stack, needed)
 	}
+	note, err := about.Note(in.Figures)
+	if err != nil {
+		return nil, in, err
+	}
+	o.AddData("svcrelay_about", about.Section, 4, note, nil, obj.Local)
 	return o, in, nil
 }
 
 // describe collects the figures.
 func describe(p *compile.Program, o *obj.Object) info {
-	in := info{Frame: frameSize, Scratch: scratchSize, Entries: map[string]int{}, Sections: map[string]int{}}
+	in := info{Sections: map[string]int{}}
+	in.Frame, in.Scratch, in.Entries = frameSize, scratchSize, map[string]int{}
+	in.Trampoline = pageAddr
+	in.Relays = about.Relays{Head: patcher.HeadSize, Stub: patcher.StubSize, Sites: patcher.MaxSites}
 	for _, e := range p.Entries {
 		in.Entries[e.Name] = e.Stack
 	}
