@@ -70,6 +70,7 @@ var hostNumbers = map[uintptr]uintptr{
 	SysTruncate:       unix.SYS_TRUNCATE,
 	SysProcessVMReadv: unix.SYS_PROCESS_VM_READV,
 	SysWait4:          unix.SYS_WAIT4,
+	SysPrlimit64:      unix.SYS_PRLIMIT64,
 }
 
 func hostNumber(nr uintptr) (uintptr, bool) {

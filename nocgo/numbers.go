@@ -86,6 +86,7 @@ const (
 	SysMprotect       = 226
 	SysWait4          = 260
 	SysNameToHandle   = 264
+	SysPrlimit64      = 261
 	SysSetns          = 268
 	SysProcessVMReadv = 270
 	SysRenameat2      = 276

@@ -17,6 +17,8 @@ type Library struct {
 	First, Count int
 	// Seen is the number of svc instructions in its functions.
 	Seen int
+
+	found, afterFound int // which of the plan's Found are its own
 }
 
 // Plan is everything about the patches of one process. The zero value is ready for Discover.
@@ -42,6 +44,10 @@ type Plan struct {
 	// the byte at Mark is cleared before it happens. To be set before Place; no Mark: no marks.
 	Effects Numbers
 	Mark    uintptr
+	// Cache says where what was found is kept. To be set before Discover.
+	Cache Cache
+	// Scanned is the number of libraries that had to be searched.
+	Scanned int
 
 	areas  [MaxLibraries]area
 	nareas int
@@ -96,10 +102,21 @@ type area struct{ base, size, used uintptr }
 func (p *Plan) Discover(phdr, phnum uintptr, want *Numbers) bool {
 	p.want = *want
 	p.find(p.mem.linkMap(phdr, phnum))
+	if p.Libraries > 0 && !p.load() {
+		for i := range p.Libraries {
+			l := &p.Library[i]
+			l.found = p.FoundCount
+			if !p.search(l) {
+				return false
+			}
+			l.afterFound = p.FoundCount
+			p.Scanned++
+		}
+		p.save()
+	}
 	for i := range p.Libraries {
 		l := &p.Library[i]
-		first := p.FoundCount
-		if !p.search(l) || !p.adopt(l, first) {
+		if !p.adopt(l) {
 			return false
 		}
 		p.Seen += l.Seen

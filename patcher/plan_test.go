@@ -27,7 +27,7 @@ const (
 	worldSz = 0x3000
 )
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	mem, err := unix.Mmap(-1, 0, worldSz, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {

@@ -18,10 +18,10 @@ type Site struct {
 	was uint32 // the instruction
 }
 
-// adopt makes sites of what was found in a library, from the first-th on. It is false where the plan is full.
-func (p *Plan) adopt(l *Library, first int) bool {
+// adopt makes sites of what was found in a library. It is false where the plan is full.
+func (p *Plan) adopt(l *Library) bool {
 	l.First = p.Count
-	for i := first; i < p.FoundCount; i++ {
+	for i := l.found; i < l.afterFound; i++ {
 		f := &p.Found[i]
 		switch f.Form {
 		case Body:

@@ -6,5 +6,5 @@ package patcher
 // site that makes several calls.
 const (
 	HeadSize = areaHead
-	StubSize = stubSize
+	StubSize = 4 * stubWords
 )

@@ -113,6 +113,8 @@ func finish() {
 		n = line(n, " libc=", uint64(plan.Patched(patcher.Libc)))
 		n = line(n, " ld.so=", uint64(plan.Patched(patcher.Loader)))
 		n = line(n, " of=", uint64(plan.Seen))
+		n = line(n, " scanned=", uint64(plan.Scanned))
+		n = line(n, "/", uint64(plan.Libraries))
 		if lost := take(&t.lost); lost != 0 {
 			n = line(n, " uncounted=", lost)
 		}

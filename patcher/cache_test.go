@@ -1,0 +1,436 @@
+package patcher
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"svcrelay/nocgo"
+)
+
+// cached is a world with a build-id and a directory for the cache.
+type cached struct {
+	*world
+	tmp    string
+	path   []byte
+	all    []Found // what a search finds
+	config uint64
+	room   [RoomSize / 8]uint64
+}
+
+const atNote = 0x180 // in the library
+
+func newCached(t testing.TB) *cached {
+	t.Helper()
+	w := &cached{world: newWorld(t), tmp: t.TempDir()}
+	binary.LittleEndian.PutUint16(w.mem[atLib+56:], 2)
+	w.phdr(atLib+64, 1, ptNote, 0, atNote, 36)
+	copy(w.mem[atLib+atNote:], "\x04\x00\x00\x00\x14\x00\x00\x00\x03\x00\x00\x00GNU\x00twenty bytes of name")
+	w.path = []byte(w.tmp + "\x00")
+	return w
+}
+
+// start discovers the sites as a new process does.
+func (w *cached) start(t testing.TB) *Plan {
+	t.Helper()
+	w.plan = Plan{Cache: Cache{Dir: uintptr(unsafe.Pointer(&w.path[0])), Config: w.config, Room: uintptr(unsafe.Pointer(&w.room[0]))}}
+	for i := range w.room {
+		w.room[i] = 0xa5a5a5a5a5a5a5a5
+	}
+	if !w.discover() {
+		t.Fatal("nothing discovered")
+	}
+	p := &w.plan
+	if p.Count != 3 || p.Seen != 7 || p.Dispatchers != 1 || p.Sites[0].Nr != 56 || p.Sites[1].Nr != 79 || p.Sites[2].Form != Any {
+		t.Fatalf("%d sites of %d: %+v", p.Count, p.Seen, p.Sites[:3])
+	}
+	return p
+}
+
+// warm says whether a start does without a search.
+func (w *cached) warm(t *testing.T) bool {
+	t.Helper()
+	return w.start(t).Scanned == 0
+}
+
+// dir is the directory of this user's cache.
+func (w *cached) dir() string { return filepath.Join(w.tmp, "svcrelay-"+strconv.Itoa(os.Getuid())) }
+
+// file is the only file of the cache.
+func (w *cached) file(t *testing.T) string {
+	t.Helper()
+	names, err := filepath.Glob(w.dir() + "/*")
+	if err != nil || len(names) != 1 {
+		t.Fatalf("files in the cache: %q, %v", names, err)
+	}
+	return names[0]
+}
+
+// lie makes system calls answer otherwise where change says so.
+func lie(t *testing.T, change func(nr uintptr, a [6]uintptr) (r uintptr, done bool)) {
+	t.Helper()
+	old := nocgo.HostRaw
+	t.Cleanup(func() { nocgo.HostRaw = old })
+	nocgo.HostRaw = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+		if r, done := change(nr, [6]uintptr{a0, a1, a2, a3, a4, a5}); done {
+			return r
+		}
+		return old(nr, a0, a1, a2, a3, a4, a5)
+	}
+}
+
+func TestWarmStartSearchesNothing(t *testing.T) {
+	w := newCached(t)
+	if w.warm(t) {
+		t.Error("the first start found a cache")
+	}
+	if st, err := os.Stat(w.dir()); err != nil || st.Mode() != os.ModeDir|dirMode {
+		t.Errorf("the directory: %v, %v", st, err)
+	}
+	if st, err := os.Stat(w.file(t)); err != nil || st.Mode() != fileMode || st.Size() != headSize+recordSize+8+3*siteSize {
+		t.Errorf("the file: %v, %v", st, err)
+	}
+	for range 3 {
+		if !w.warm(t) {
+			t.Error("a later start searched")
+		}
+	}
+	w.file(t) // still one
+}
+
+// TestAnotherKeyAnotherFile changes everything that the key is made of.
+func TestAnotherKeyAnotherFile(t *testing.T) {
+	for name, change := range map[string]func(*cached){
+		"build-id":      func(w *cached) { w.mem[atLib+atNote+20]++ },
+		"text size":     func(w *cached) { w.phdr(atLib+64, 0, ptLoad, pfX, 0, 0x404) },
+		"kind":          func(w *cached) { copy(w.mem[atNames+0x80:], "/lib/ld-linux-aarch64.so.1\x00") },
+		"configuration": func(w *cached) { w.config++ },
+	} {
+		w := newCached(t)
+		w.start(t)
+		first := w.file(t)
+		change(w)
+		if w.warm(t) || !w.warm(t) {
+			t.Errorf("another %s took the same file, or made none", name)
+		}
+		if names := names(t, w.dir()); len(names) != 3 || !slices.Contains(names, first) {
+			t.Errorf("another %s: files %q", name, names)
+		}
+	}
+}
+
+func TestNoBuildIDNoCache(t *testing.T) {
+	for name, note := range map[string]string{
+		"none": "\x04\x00\x00\x00\x14\x00\x00\x00\x01", "too short": "\x04\x00\x00\x00\x04\x00\x00\x00\x03", "too long": "\x04\x00\x00\x00\x30\x00\x00\x00\x03",
+		"a size beyond the segment": "\x04\x00\x00\x00\xff\xff\xff\xff\x03", "a name beyond the segment": "\xff\xff\xff\xff\x14\x00\x00\x00\x03",
+	} {
+		w := newCached(t)
+		copy(w.mem[atLib+atNote:], note)
+		if w.warm(t) || w.warm(t) {
+			t.Errorf("%s: no search", name)
+		}
+		if _, err := os.Stat(w.dir()); err == nil {
+			t.Errorf("%s: something was written", name)
+		}
+	}
+}
+
+// TestBadFiles makes each kind of file that must not be believed. What is found is right all the same, and where a file
+// can be replaced the next start finds a good one.
+func TestBadFiles(t *testing.T) {
+	change := func(f func(b []byte) []byte) func(*testing.T, *cached, string) {
+		return func(t *testing.T, w *cached, name string) {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, f(b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	aside := func(t *testing.T, w *cached, name string) string {
+		to := filepath.Join(w.tmp, "aside")
+		must(os.Rename(name, to))
+		return to
+	}
+	for name, damage := range map[string]func(t *testing.T, w *cached, name string){
+		"missing":           func(t *testing.T, w *cached, name string) { must(os.Remove(name)) },
+		"empty":             change(func(b []byte) []byte { return nil }),
+		"a byte short":      change(func(b []byte) []byte { return b[:len(b)-1] }),
+		"a site short":      change(func(b []byte) []byte { return b[:len(b)-siteSize] }),
+		"only a head":       change(func(b []byte) []byte { return b[:headSize] }),
+		"a byte long":       change(func(b []byte) []byte { return append(b, 0) }),
+		"a site long":       change(func(b []byte) []byte { return append(b, b[len(b)-siteSize:]...) }),
+		"large":             change(func(b []byte) []byte { return make([]byte, maxFile+1) }),
+		"zeros":             change(func(b []byte) []byte { return make([]byte, len(b)) }),
+		"text":              change(func(b []byte) []byte { return []byte(strings.Repeat("no cache\n", 30)) }),
+		"for the group":     func(t *testing.T, w *cached, name string) { must(os.Chmod(name, 0o620)) },
+		"for everybody":     func(t *testing.T, w *cached, name string) { must(os.Chmod(name, 0o602)) },
+		"with another name": func(t *testing.T, w *cached, name string) { must(os.Link(name, filepath.Join(w.tmp, "other"))) },
+		"a link":            func(t *testing.T, w *cached, name string) { must(os.Symlink(aside(t, w, name), name)) },
+		"a dangling link":   func(t *testing.T, w *cached, name string) { aside(t, w, name); must(os.Symlink("nowhere", name)) },
+		"a FIFO":            func(t *testing.T, w *cached, name string) { aside(t, w, name); must(syscall.Mkfifo(name, 0o600)) },
+		"a socket": func(t *testing.T, w *cached, name string) {
+			aside(t, w, name)
+			must(syscall.Mknod(name, syscall.S_IFSOCK|0o600, 0))
+		},
+		"a directory":          func(t *testing.T, w *cached, name string) { aside(t, w, name); must(os.Mkdir(name, 0o700)) },
+		"directory for others": func(t *testing.T, w *cached, name string) { must(os.Chmod(w.dir(), 0o770)) },
+		"directory a link":     func(t *testing.T, w *cached, name string) { must(os.Symlink(aside(t, w, w.dir()), w.dir())) },
+		"directory a file": func(t *testing.T, w *cached, name string) {
+			aside(t, w, w.dir())
+			must(os.WriteFile(w.dir(), nil, 0o600))
+		},
+		"directory away": func(t *testing.T, w *cached, name string) { aside(t, w, w.dir()) },
+		"the whole place a link": func(t *testing.T, w *cached, name string) {
+			w.path = []byte(w.tmp + "-link\x00")
+			must(os.Symlink(w.tmp, w.tmp+"-link"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newCached(t)
+			w.start(t)
+			damage(t, w, w.file(t))
+			before := names(t, w.tmp)
+			if strings.HasPrefix(name, "the whole") { // reading through it does no harm, see docs/sites.md
+				must(os.RemoveAll(w.dir()))
+				before = names(t, w.tmp)
+			}
+			if w.warm(t) {
+				t.Fatal("believed")
+			}
+			lasting := name == "a directory" || strings.HasPrefix(name, "directory") && name != "directory away" || strings.HasPrefix(name, "the whole")
+			if again := w.warm(t); again == lasting {
+				t.Errorf("warm afterwards: %v", again)
+			}
+			if lasting {
+				if after := names(t, w.tmp); !slices.Equal(before, after) {
+					t.Errorf("there were %q and are %q", before, after)
+				}
+			}
+		})
+	}
+}
+
+// names lists everything below a directory.
+func names(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	if err := filepath.Walk(dir, func(path string, _ os.FileInfo, err error) error { out = append(out, path); return err }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestForeign lets the kernel say that something belongs to another user.
+func TestForeign(t *testing.T) {
+	for name, kind := range map[string]uint32{"file": nocgo.ModeRegular, "directory": nocgo.ModeDirectory} {
+		w := newCached(t)
+		w.start(t)
+		on := true
+		lie(t, func(nr uintptr, a [6]uintptr) (uintptr, bool) {
+			if nr != nocgo.SysFstat || !on {
+				return 0, false
+			}
+			r := nocgo.HostSyscall(nr, a[0], a[1], 0, 0, 0, 0)
+			if st := (*nocgo.Stat)(nocgo.Ptr(a[1])); st.Mode&nocgo.ModeType == kind {
+				st.UID++
+			}
+			return r, true
+		})
+		if w.warm(t) || w.warm(t) {
+			t.Errorf("a foreign %s was believed", name)
+		}
+		on = false
+		if !w.warm(t) {
+			t.Errorf("our own %s was not believed any more", name)
+		}
+	}
+}
+
+// TestRefusals makes calls fail, one kind after the other: all that may follow is a search in the next start too.
+func TestRefusals(t *testing.T) {
+	for _, nr := range []uintptr{nocgo.SysOpenat, nocgo.SysFstat, nocgo.SysRead, nocgo.SysWrite, nocgo.SysMkdirat, nocgo.SysLinkat,
+		nocgo.SysRenameat, nocgo.SysUnlinkat, nocgo.SysPrlimit64} {
+		for _, errno := range []uintptr{nocgo.EACCES, nocgo.EPERM, nocgo.ENOSYS, enospc, erofs, emfile, nocgo.EINTR} {
+			w := newCached(t)
+			t.Run("", func(t *testing.T) {
+				lie(t, func(n uintptr, a [6]uintptr) (uintptr, bool) { return nocgo.Fail(errno), n == nr })
+				if w.warm(t) {
+					t.Errorf("call %d failed with %d, and there was a cache", nr, errno)
+				}
+				w.warm(t)
+			})
+			w.warm(t)
+			if left := names(t, w.tmp); !w.warm(t) || len(left) > 3 {
+				t.Errorf("call %d failed with %d: left are %q", nr, errno, left)
+			}
+		}
+	}
+}
+
+const enospc, erofs, emfile = 28, 30, 24
+
+// TestWritesPartly lets the disk be full in the middle of the file.
+func TestWritesPartly(t *testing.T) {
+	for _, limit := range []uintptr{0, 1, 8, 100} {
+		w := newCached(t)
+		t.Run("", func(t *testing.T) {
+			lie(t, func(nr uintptr, a [6]uintptr) (uintptr, bool) {
+				if nr != nocgo.SysWrite {
+					return 0, false
+				}
+				return nocgo.HostSyscall(nr, a[0], a[1], min(a[2], limit), 0, 0, 0), true
+			})
+			w.start(t)
+		})
+		if left := names(t, w.dir()); len(left) != 1 {
+			t.Errorf("left: %q", left)
+		}
+	}
+}
+
+// TestFileSizeLimit: a write beyond the limit would be a signal.
+func TestFileSizeLimit(t *testing.T) {
+	w := newCached(t)
+	lie(t, func(nr uintptr, a [6]uintptr) (uintptr, bool) {
+		switch nr {
+		case nocgo.SysPrlimit64:
+			nocgo.Store64(a[3], headSize)
+			return 0, true
+		case nocgo.SysWrite:
+			t.Error("written")
+		}
+		return 0, false
+	})
+	w.start(t)
+}
+
+// TestWithoutUnnamedFiles is for file systems and policies that have none, or do not give them names.
+func TestWithoutUnnamedFiles(t *testing.T) {
+	for _, what := range []uintptr{nocgo.SysOpenat, nocgo.SysLinkat} {
+		w := newCached(t)
+		refuse := func(nr uintptr, a [6]uintptr) (uintptr, bool) {
+			return nocgo.Fail(nocgo.EOPNOTSUPP), nr == what && (nr == nocgo.SysLinkat || a[2]&nocgo.OTmpfile != 0)
+		}
+		lie(t, refuse)
+		if w.warm(t) || !w.warm(t) {
+			t.Fatal("no cache was made")
+		}
+		// What a killed process of the same number has left is removed, and the file made the next time.
+		name := w.file(t)
+		if err := os.Rename(name, name+"."+strconv.Itoa(os.Getpid())); err != nil {
+			t.Fatal(err)
+		}
+		if w.warm(t) || w.warm(t) || !w.warm(t) || w.file(t) != name {
+			t.Error("what was left stays in the way")
+		}
+	}
+}
+
+// TestWholesomeFilesWithWrongContents keeps the checksum right: every site is looked at all the same.
+func TestWholesomeFilesWithWrongContents(t *testing.T) {
+	const sites = headSize + recordSize + 8
+	put := binary.LittleEndian.PutUint64
+	get := binary.LittleEndian.Uint64
+	for name, change := range map[string]func(b []byte) []byte{
+		"another number":  func(b []byte) []byte { put(b[sites:], get(b[sites:])+1<<32); return b },
+		"any number":      func(b []byte) []byte { put(b[sites:], get(b[sites:])|0xffffffff<<32); return b },
+		"no svc":          func(b []byte) []byte { put(b[sites:], get(b[sites:])-4); return b },
+		"unaligned":       func(b []byte) []byte { put(b[sites:], get(b[sites:])+1); return b },
+		"before the text": func(b []byte) []byte { put(b[headSize:], 8); put(b[sites:], 4); return b },
+		"beyond the text": func(b []byte) []byte { put(b[sites+16:], get(b[sites+16:])+0x400); return b },
+		"far away":        func(b []byte) []byte { put(b[sites+16:], 0xfffffff0); return b },
+		"the last word":   func(b []byte) []byte { put(b[sites+16:], 0x3fe); return b },
+		"not ascending": func(b []byte) []byte {
+			x := get(b[sites:])
+			put(b[sites:], get(b[sites+8:]))
+			put(b[sites+8:], x)
+			return b
+		},
+		"twice":              func(b []byte) []byte { put(b[sites+8:], get(b[sites:])); return b },
+		"an unwanted site":   func(b []byte) []byte { put(b[sites+8:], 6*4+atText|221<<32); return b },
+		"count too large":    func(b []byte) []byte { put(b[sites-8:], 4|7<<32); return b },
+		"count huge":         func(b []byte) []byte { put(b[sites-8:], 0xffffffff); return b },
+		"count too small":    func(b []byte) []byte { put(b[sites-8:], 2|7<<32); return b },
+		"no sites":           func(b []byte) []byte { put(b[sites-8:], 0); return b[:sites] },
+		"libraries huge":     func(b []byte) []byte { put(b[24:], 1<<40); return b },
+		"no libraries":       func(b []byte) []byte { put(b[24:], 0); return b[:headSize] },
+		"another magic":      func(b []byte) []byte { put(b[8:], get(b[8:])+1); return b },
+		"another config":     func(b []byte) []byte { put(b[16:], 1); return b },
+		"another build-id":   func(b []byte) []byte { b[headSize+24]++; return b },
+		"another text begin": func(b []byte) []byte { put(b[headSize:], 4); return b },
+		"another text end":   func(b []byte) []byte { put(b[headSize+8:], 0x404); return b },
+	} {
+		w := newCached(t)
+		w.start(t)
+		file := w.file(t)
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		good := slices.Clone(b)
+		b = change(b)
+		seal(b)
+		if slices.Equal(b, good) {
+			t.Errorf("%s: nothing was changed", name)
+		}
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if w.warm(t) {
+			t.Errorf("%s: believed", name)
+		}
+		if b, _ = os.ReadFile(file); !slices.Equal(b, good) {
+			t.Errorf("%s: not replaced", name)
+		}
+	}
+}
+
+// seal makes the checksum right.
+func seal(b []byte) {
+	long := append(slices.Clone(b), make([]byte, 8)...)
+	binary.LittleEndian.PutUint64(b, nocgo.HashWords(uintptr(unsafe.Pointer(&long[8])), uintptr(len(b)-8)))
+}
+
+// TestEveryBit flips each bit of the file.
+func TestEveryBit(t *testing.T) {
+	w := newCached(t)
+	w.start(t)
+	file := w.file(t)
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := copy(w.load8(roomFile), good)
+	p := &w.plan
+	found := p.FoundCount
+	for bit := range n * 8 {
+		p.forget()
+		copy(w.load8(roomFile), good)
+		w.load8(roomFile)[bit/8] ^= 1 << (bit % 8)
+		if p.accept(uintptr(n)) || p.FoundCount != 0 {
+			t.Errorf("bit %d was not noticed", bit)
+		}
+	}
+	copy(w.load8(roomFile), good)
+	if !p.accept(uintptr(n)) || p.FoundCount != found {
+		t.Error("the file itself was not taken")
+	}
+}
+
+// load8 is a part of the room, as bytes.
+func (w *cached) load8(at int) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(&w.room[0])), RoomSize)[at:]
+}
