@@ -1,5 +1,7 @@
 package patcher
 
+import "svcrelay/nocgo"
+
 // MaxNumber is one more than the largest system call number that a Numbers can hold.
 const MaxNumber = 512
 
@@ -34,4 +36,13 @@ func (n *Numbers) Len() int {
 		}
 	}
 	return count
+}
+
+// Hash mixes the set into 64 bits.
+func (n *Numbers) Hash() uint64 {
+	h := uint64(0)
+	for i := range n.bits {
+		h = nocgo.HashPair(h, n.bits[i])
+	}
+	return h
 }

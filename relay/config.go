@@ -13,6 +13,7 @@ type config struct {
 	modes                 string          // as written
 	mode                  translate.Modes // what that means
 	off, stats, unknown   bool
+	nocache               bool   // sites are not kept
 	ttl                   uint64 // milliseconds
 	api                   uint64 // 0: not known
 }
@@ -72,6 +73,7 @@ func (c *config) variable(s string) {
 	case "PATCH_SVC":
 		c.off = c.off || value != "" && value != "1"
 	case "SVC_CACHE":
+		c.nocache = value == "0"
 	case "TTL_MS":
 		if value != "" {
 			v, ok := number(value)

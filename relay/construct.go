@@ -51,17 +51,17 @@ func prepare(s *translate.Scratch) bool {
 	}
 	chooseSites(&wanted)
 	addModes(&wanted, conf.mode)
+	if !view.Configure(s, conf.root, conf.binds, conf.ttl) {
+		return false
+	}
+	keepSites(s)
 	if !plan.Discover(proc.phdr, proc.phnum, &wanted) {
 		return false
 	}
-	ttl := conf.ttl
 	if !plan.SeesWaits() || plan.Dispatchers == 0 {
 		// What children have changed would not be noticed when they end, or what the program itself changes by
 		// calls through libc's syscall function.
-		ttl = 0
-	}
-	if !view.Configure(s, conf.root, conf.binds, ttl) {
-		return false
+		view.RememberNothing()
 	}
 	view.SetModes(conf.mode)
 	if conf.mode&translate.Identity != 0 {

@@ -113,6 +113,12 @@ func (v *View) Blind() {
 	nocgo.StoreRelease32(&v.track, 0)
 }
 
+// RememberNothing drops what is remembered of directories and keeps the View from remembering more.
+func (v *View) RememberNothing() {
+	v.ttl = 0
+	v.Forget()
+}
+
 // Forget drops everything that is remembered of directories.
 func (v *View) Forget() { nocgo.Add32(&v.gen, 1) }
 

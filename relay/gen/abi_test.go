@@ -31,7 +31,7 @@ func abiProgram(t *testing.T) string {
 // abi runs checks of the suite with relays, under the user-mode emulator.
 func abi(lib, exe string, checks ...string) (string, error) {
 	cmd := exec.Command("qemu-aarch64", append([]string{"-L", sysroot, "-E", "LD_PRELOAD=" + lib, exe}, checks...)...)
-	cmd.Env = append(os.Environ(), "PROOT_FP_ROOT=/", "PROOT_FP_KEY=k")
+	cmd.Env = append(os.Environ(), "PROOT_FP_ROOT=/", "PROOT_FP_KEY=k", "PROOT_FP_SVC_CACHE=0")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -105,7 +105,7 @@ func sameOutput(t *testing.T, lib string) (figures [4]int) {
 	if errs != "" {
 		t.Errorf("without a configuration the library says %q", errs)
 	}
-	got, errs := emulate(t, lib, []string{"PROOT_FP_ROOT=/", "PROOT_FP_KEY=k", "PROOT_FP_STATS=1"}, exe, dir)
+	got, errs := emulate(t, lib, []string{"PROOT_FP_ROOT=/", "PROOT_FP_KEY=k", "PROOT_FP_SVC_CACHE=0", "PROOT_FP_STATS=1"}, exe, dir)
 	if got != want {
 		t.Errorf("with relays:\n%s\nwithout:\n%s", got, want)
 	}
@@ -155,7 +155,7 @@ func TestFailedConstructor(t *testing.T) {
 	lib := believer(t, map[string]string{"construct.go": failing + "\nvar few [2]byte\n"})
 	exe, dir := program(t), t.TempDir()
 	want, _ := emulate(t, lib, nil, exe, dir)
-	got, errs := emulate(t, lib, []string{"PROOT_FP_ROOT=/", "PROOT_FP_KEY=k", "PROOT_FP_STATS=1"}, exe, dir)
+	got, errs := emulate(t, lib, []string{"PROOT_FP_ROOT=/", "PROOT_FP_KEY=k", "PROOT_FP_SVC_CACHE=0", "PROOT_FP_STATS=1"}, exe, dir)
 	if got != want || errs != "" {
 		t.Errorf("after a failed constructor:\n%s%s\nwithout:\n%s", got, errs, want)
 	}
