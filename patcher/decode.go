@@ -19,19 +19,35 @@ func isCall(w uint32) bool {
 func mayWrite(w, reg uint32) bool {
 	rd := w&31 == reg
 	switch w >> 25 & 15 {
-	case 8, 9: // data processing, immediate
+	case 2, 8, 9: // SVE (counts of elements, for instance) and data processing, immediate
 		return rd
-	case 10, 11: // branches and system: only MRS, MRRS and SYSL write one
-		return rd && (w&0xfff00000 == 0xd5300000 || w&0xfff80000 == 0xd5280000)
+	case 10, 11: // branches and system
+		return systemWrites(w, reg)
 	case 5, 13: // data processing, register: CCMP and CCMN have no destination
 		return rd && w&0x3fe00000 != 0x3a400000
 	case 7, 15: // vector: moves to general registers
 		return rd
 	}
 	if w>>25&5 != 4 {
-		return false // reserved and SVE
+		return false // reserved, and SME
 	}
 	return loadStoreWrites(w, reg)
+}
+
+// systemWrites is mayWrite for branches and the system class: only MRS, MRRS and SYSL write a register that they name,
+// and hints for pointer authentication x17 or x30.
+func systemWrites(w, reg uint32) bool {
+	if w&0xfffff01f == 0xd503201f {
+		hint := w >> 5 & 127
+		return reg == 30 && (hint == 7 || hint >= 24 && hint < 32) || reg == 17 && hint&^6 == 8
+	}
+	switch w & 0xffe00000 {
+	case 0xd5200000:
+		return w&31 == reg
+	case 0xd5600000:
+		return w&30 == reg&^1
+	}
+	return false
 }
 
 // loadStoreWrites is mayWrite for the load and store class.
@@ -50,6 +66,9 @@ func loadStoreWrites(w, reg uint32) bool {
 	}
 	if w&0x3b200000 == 0x38000000 && w>>10&1 == 1 && base {
 		return true // pre- or post-indexed
+	}
+	if w&0xff200400 == 0xf8200400 { // LDRAA, LDRAB
+		return w&31 == reg || base && w>>11&1 == 1
 	}
 	if w&0x3a000000 == 0x38000000 {
 		if vector {
