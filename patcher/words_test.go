@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/arch/arm64/arm64asm"
 
+	"svcrelay/tests/disassembly"
 	"svcrelay/tests/libraries"
 )
 
@@ -30,7 +31,7 @@ func TestEveryWord(t *testing.T) {
 			continue // no instruction; arm64asm takes some of these for one
 		}
 		gnu++
-		if d := disagreement(w, read(text), goalOf(t, read(text), 4*i)); d != "" {
+		if d := disagreement(w, disassembly.Read(text), goalOf(t, disassembly.Read(text), 4*i)); d != "" {
 			t.Errorf("%#08x, to objdump %q: %s", w, text, d)
 		}
 		in, err := arm64asm.Decode(binary.LittleEndian.AppendUint32(nil, w))
@@ -38,7 +39,7 @@ func TestEveryWord(t *testing.T) {
 			continue
 		}
 		both++
-		if d := disagreement(w, read(arm64asm.GNUSyntax(in)), goal(in)); d != "" {
+		if d := disagreement(w, disassembly.Read(arm64asm.GNUSyntax(in)), goal(in)); d != "" {
 			t.Errorf("%#08x, to arm64asm %q: %s", w, arm64asm.GNUSyntax(in), d)
 		}
 	}
@@ -49,11 +50,11 @@ func TestEveryWord(t *testing.T) {
 }
 
 // goalOf is where objdump says that the branch at an address goes, counted from itself.
-func goalOf(t *testing.T, r reading, at int) int64 {
-	if !r.branches() {
+func goalOf(t *testing.T, r disassembly.Reading, at int) int64 {
+	if !r.Branches() {
 		return 0
 	}
-	to, err := strconv.ParseUint(r.ops[len(r.ops)-1], 0, 64)
+	to, err := strconv.ParseUint(r.Ops[len(r.Ops)-1], 0, 64)
 	if err != nil {
 		t.Fatalf("objdump: %v", r)
 	}
@@ -119,32 +120,32 @@ func disassemble(t *testing.T, words []uint32) []string {
 
 // disagreement says in what the decoder differs from a reading; it may only take more instructions of the load and store
 // class and of the vector classes for writing a register than do.
-func disagreement(w uint32, r reading, to int64) string {
-	if is := r.name == "svc" && slices.Equal(r.ops, []string{"#0x0"}); is != (w == SVC) {
+func disagreement(w uint32, r disassembly.Reading, to int64) string {
+	if is := r.Name == "svc" && slices.Equal(r.Ops, []string{"#0x0"}); is != (w == SVC) {
 		return "svc #0"
 	}
-	if leaves(w) != r.leaves() {
+	if leaves(w) != r.Leaves() {
 		return fmt.Sprintf("leaves: %v", leaves(w))
 	}
-	if isCall(w) != r.calls() {
+	if isCall(w) != r.Calls() {
 		return fmt.Sprintf("a call: %v", isCall(w))
 	}
 	const at = 1 << 30
 	got, is := target(at, w)
-	if is != r.branches() || is && got != uintptr(at+to) {
+	if is != r.Branches() || is && got != uintptr(at+to) {
 		return fmt.Sprintf("a branch: %v, by %d", is, int64(got)-at)
 	}
 	if w&31 != 31 {
 		v, is := constant(w)
-		if want, ok := r.constant(); is != ok || is && uint64(v) != want {
+		if want, ok := r.Constant(); is != ok || is && uint64(v) != want {
 			return fmt.Sprintf("a constant: %v, %#x", is, v)
 		}
 		src, is := copied(w)
-		if want, ok := r.copies(); is != ok || is && src != want {
+		if want, ok := r.Copies(); is != ok || is && src != want {
 			return fmt.Sprintf("a copy: %v, of register %d", is, src)
 		}
 	}
-	writes := r.writes()
+	writes := r.Writes()
 	class := w >> 25 & 15
 	exact := class == 8 || class == 9 || class == 5 || class == 13
 	for reg := uint32(0); reg < 31; reg++ {

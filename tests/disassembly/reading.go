@@ -1,4 +1,5 @@
-package patcher
+// Package disassembly reads what disassemblers write, independently of the decoder that the relays are placed with.
+package disassembly
 
 import (
 	"regexp"
@@ -7,22 +8,22 @@ import (
 	"strings"
 )
 
-// reading is an instruction as a disassembler writes it in GNU syntax.
-type reading struct {
-	name string
-	ops  []string
+// Reading is an instruction as a disassembler writes it in GNU syntax.
+type Reading struct {
+	Name string
+	Ops  []string
 }
 
-// read takes a line apart. Comments of the disassembler go.
-func read(text string) reading {
+// Read takes a line apart. Comments of the disassembler go.
+func Read(text string) Reading {
 	text, _, _ = strings.Cut(text, "//")
 	name, rest, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(text, "\t", " ")), " ")
-	r := reading{name: name}
+	r := Reading{Name: name}
 	depth, from := 0, 0
 	for i := range len(rest) + 1 {
 		if i == len(rest) || rest[i] == ',' && depth == 0 {
 			if op := strings.TrimSpace(rest[from:i]); op != "" {
-				r.ops = append(r.ops, op)
+				r.Ops = append(r.Ops, op)
 			}
 			from = i + 1
 		} else if rest[i] == '[' || rest[i] == '{' {
@@ -34,9 +35,9 @@ func read(text string) reading {
 	return r
 }
 
-func (r reading) op(i int) string {
-	if i < len(r.ops) {
-		return r.ops[i]
+func (r Reading) op(i int) string {
+	if i < len(r.Ops) {
+		return r.Ops[i]
 	}
 	return ""
 }
@@ -62,29 +63,31 @@ func immediate(op string) (uint64, bool) {
 	return v, is && err == nil
 }
 
-// leaves, calls and branches by their names.
-func (r reading) leaves() bool {
-	return slices.Contains([]string{"b", "br", "braa", "brab", "braaz", "brabz", "ret", "retaa", "retab", "eret", "eretaa", "eretab", "drps", "brk", "udf"}, r.name)
+// Leaves says whether control never goes on behind the instruction.
+func (r Reading) Leaves() bool {
+	return slices.Contains([]string{"b", "br", "braa", "brab", "braaz", "brabz", "ret", "retaa", "retab", "eret", "eretaa", "eretab", "drps", "brk", "udf"}, r.Name)
 }
 
-func (r reading) calls() bool {
-	return slices.Contains([]string{"bl", "blr", "blraa", "blrab", "blraaz", "blrabz"}, r.name)
+// Calls says whether it is a call of a function.
+func (r Reading) Calls() bool {
+	return slices.Contains([]string{"bl", "blr", "blraa", "blrab", "blraaz", "blrabz"}, r.Name)
 }
 
-func (r reading) branches() bool {
-	return r.name == "b" || strings.HasPrefix(r.name, "b.") || r.name == "cbz" || r.name == "cbnz" || r.name == "tbz" || r.name == "tbnz"
+// Branches says whether it is a direct branch.
+func (r Reading) Branches() bool {
+	return r.Name == "b" || strings.HasPrefix(r.Name, "b.") || r.Name == "cbz" || r.Name == "cbnz" || r.Name == "tbz" || r.Name == "tbnz"
 }
 
-// constant is the value that a move of an immediate leaves in its register.
-func (r reading) constant() (v uint64, ok bool) {
-	if len(r.ops) < 2 || r.op(0) == "sp" || r.op(0) == "wsp" {
+// Constant is the value that a move of an immediate leaves in its register.
+func (r Reading) Constant() (v uint64, ok bool) {
+	if len(r.Ops) < 2 || r.op(0) == "sp" || r.op(0) == "wsp" {
 		return 0, false
 	}
 	if _, is := register(r.op(0)); !is {
 		return 0, false
 	}
 	from := 1
-	switch r.name {
+	switch r.Name {
 	case "mov", "movz", "movn":
 	case "orr":
 		if r.op(1) != "xzr" && r.op(1) != "wzr" {
@@ -101,7 +104,7 @@ func (r reading) constant() (v uint64, ok bool) {
 		n, _ := strconv.ParseUint(shift, 0, 8)
 		v <<= n
 	}
-	if r.name == "movn" {
+	if r.Name == "movn" {
 		v = ^v
 	}
 	if r.op(0)[0] == 'w' {
@@ -110,9 +113,9 @@ func (r reading) constant() (v uint64, ok bool) {
 	return v, true
 }
 
-// copies is the source of a move between general registers, or of one that widens.
-func (r reading) copies() (src uint32, ok bool) {
-	if r.name != "mov" && r.name != "sxtw" || len(r.ops) != 2 {
+// Copies is the source of a move between general registers, or of one that widens.
+func (r Reading) Copies() (src uint32, ok bool) {
+	if r.Name != "mov" && r.Name != "sxtw" || len(r.Ops) != 2 {
 		return 0, false
 	}
 	if _, ok = register(r.op(0)); !ok {
@@ -132,46 +135,46 @@ var (
 	base      = regexp.MustCompile(`^\[([xw][0-9]+|sp)`)
 )
 
-// writes are the general registers that the instruction may change, x31 aside.
-func (r reading) writes() (regs []uint32) {
+// Writes are the general registers that the instruction may change, x31 aside.
+func (r Reading) Writes() (regs []uint32) {
 	add := func(op string) {
 		if n, ok := register(strings.TrimSuffix(op, "!")); ok && n != 31 {
 			regs = append(regs, n)
 		}
 	}
-	for i, op := range r.ops { // a base register that is moved
+	for i, op := range r.Ops { // a base register that is moved
 		m := base.FindStringSubmatch(op)
 		if m == nil {
 			continue
 		}
-		if strings.HasSuffix(op, "!") || i+1 < len(r.ops) && (strings.HasPrefix(r.ops[i+1], "#") || !strings.HasPrefix(r.name, "st64") && !strings.HasPrefix(r.name, "cpy")) {
+		if strings.HasSuffix(op, "!") || i+1 < len(r.Ops) && (strings.HasPrefix(r.Ops[i+1], "#") || !strings.HasPrefix(r.Name, "st64") && !strings.HasPrefix(r.Name, "cpy")) {
 			add(m[1])
 		}
 	}
 	switch {
-	case r.name == "paciasp" || r.name == "pacibsp" || r.name == "autiasp" || r.name == "autibsp" || r.name == "paciaz" || r.name == "pacibz" ||
-		r.name == "autiaz" || r.name == "autibz" || r.name == "xpaclri":
+	case r.Name == "paciasp" || r.Name == "pacibsp" || r.Name == "autiasp" || r.Name == "autibsp" || r.Name == "paciaz" || r.Name == "pacibz" ||
+		r.Name == "autiaz" || r.Name == "autibz" || r.Name == "xpaclri":
 		add("x30")
-	case strings.HasSuffix(r.name, "1716"):
+	case strings.HasSuffix(r.Name, "1716"):
 		add("x17")
-	case copyBlock.MatchString(r.name) && len(r.ops) == 3:
-		for _, op := range r.ops {
+	case copyBlock.MatchString(r.Name) && len(r.Ops) == 3:
+		for _, op := range r.Ops {
 			add(strings.Trim(op, "[]!"))
 		}
-	case swapPair.MatchString(r.name):
+	case swapPair.MatchString(r.Name):
 		add(r.op(0))
 		add(r.op(1))
-	case exclusive.MatchString(r.name):
+	case exclusive.MatchString(r.Name):
 		add(r.op(0))
-	case sixtyFour.MatchString(r.name):
-	case r.name == "bl" || r.calls():
+	case sixtyFour.MatchString(r.Name):
+	case r.Name == "bl" || r.Calls():
 		add("x30")
-	case atomic.MatchString(r.name):
+	case atomic.MatchString(r.Name):
 		add(r.op(1))
-	case pair.MatchString(r.name):
+	case pair.MatchString(r.Name):
 		add(r.op(0))
 		add(r.op(1))
-	case noResult.MatchString(r.name):
+	case noResult.MatchString(r.Name):
 	default:
 		add(r.op(0))
 	}
