@@ -417,7 +417,7 @@ func TestEveryBit(t *testing.T) {
 	p := &w.plan
 	found := p.FoundCount
 	for bit := range n * 8 {
-		p.forget()
+		p.forgetFound()
 		copy(w.load8(roomFile), good)
 		w.load8(roomFile)[bit/8] ^= 1 << (bit % 8)
 		if p.accept(uintptr(n)) || p.FoundCount != 0 {

@@ -84,7 +84,7 @@ func (p *Plan) accept(n uintptr) bool {
 		at += count * siteSize
 	}
 	if ok = ok && at == n && p.FoundCount > 0; !ok {
-		p.forget()
+		p.forgetFound()
 	}
 	return ok
 }
@@ -110,8 +110,8 @@ func (p *Plan) take(l *Library, at, count uintptr) bool {
 	return true
 }
 
-// forget drops everything that was found.
-func (p *Plan) forget() {
+// forgetFound drops everything that was found.
+func (p *Plan) forgetFound() {
 	p.FoundCount = 0
 	for i := range p.Libraries {
 		l := &p.Library[i]

@@ -39,7 +39,7 @@ func (w *cached) try(t *testing.T, b []byte) {
 		return // read gives none of these
 	}
 	p := &w.plan
-	p.forget()
+	p.forgetFound()
 	if !p.accept(uintptr(n)) {
 		if p.FoundCount != 0 {
 			t.Errorf("not accepted, but %d sites were taken", p.FoundCount)

@@ -20,7 +20,8 @@ func callName(nr uintptr) string {
 }
 
 // pathCalls are the calls that name a file by a path, a Unix socket by an address, or tell where a process is: those
-// for which PRoot (5.4.0 or Termux's fork) stops a program because of what the path means.
+// for which PRoot (5.4.0 or Termux's fork) stops a program because of what the path means. Those that start a program
+// are not among them: see neverPatched.
 var pathCalls = map[string]bool{
 	"openat": true, "openat2": true, "newfstatat": true, "statx": true, "faccessat": true, "faccessat2": true,
 	"readlinkat": true, "mkdirat": true, "mknodat": true, "unlinkat": true, "renameat": true, "renameat2": true,
@@ -29,6 +30,13 @@ var pathCalls = map[string]bool{
 	"getxattr": true, "lgetxattr": true, "listxattr": true, "llistxattr": true, "setxattr": true, "lsetxattr": true,
 	"removexattr": true, "lremovexattr": true, "name_to_handle_at": true, "inotify_add_watch": true,
 	"bind": true, "connect": true, "accept": true, "accept4": true, "getsockname": true, "getpeername": true,
-	"execve": true, "execveat": true, "mount": true, "umount2": true, "pivot_root": true, "swapon": true,
-	"swapoff": true, "acct": true, "quotactl": true, "uselib": true, "fanotify_mark": true,
+	"mount": true, "umount2": true, "pivot_root": true, "swapon": true,
+	"swapoff": true, "acct": true, "quotactl": true, "fanotify_mark": true,
+}
+
+// neverPatched are the calls that must not be made from within a relay, and why.
+var neverPatched = map[string]string{
+	"execve": "PRoot replaces the program and everything in it", "execveat": "PRoot replaces the program and everything in it",
+	"clone": "the new thread or process goes on on another stack", "clone3": "the new thread or process goes on on another stack",
+	"rt_sigreturn": "it goes on elsewhere, with other registers",
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"text/tabwriter"
 
@@ -121,18 +123,48 @@ func isELF(path string) bool {
 	return err == nil && string(magic) == elf.ELFMAG
 }
 
-// show prints a report for people.
+// show prints a report for people: figures, calls, dispatchers, and then every site of interest with its reason. The
+// sites that have nothing to do with files are only counted.
 func show(out io.Writer, r *scan.Report) error {
 	fmt.Fprintf(out, "%s\n  %s, build-id %s\n", r.File, or(r.Version, "unknown version"), or(r.BuildID, "none"))
-	fmt.Fprintf(out, "  %d svc instructions; calls with paths: %d of %d redirected; dispatchers: %d of %d\n",
+	fmt.Fprintf(out, "  %d svc instructions; calls with paths: %d of %d redirected; dispatchers: %d of %d\n\n",
 		r.SVC, r.Path.Patched, r.Path.Total, r.Dispatchers.Patched, r.Dispatchers.Total)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "  call\tsites\tredirected\n")
+	for _, name := range slices.Sorted(maps.Keys(r.Calls)) {
+		fmt.Fprintf(w, "  %s\t%d\t%d\n", name, r.Calls[name].Total, r.Calls[name].Patched)
+	}
+	if len(r.Dispatchers.List) > 0 {
+		fmt.Fprintf(w, "\n  dispatcher\tat\thandled\n")
+	}
+	for _, d := range r.Dispatchers.List {
+		fmt.Fprintf(w, "  %s\t%#x\t%s\n", d.Name, d.Offset, d.How)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if len(r.Patched) > 0 {
+		fmt.Fprintf(w, "\n  redirected\tcall\tin\tas\n")
+	}
 	for _, s := range r.Patched {
-		fmt.Fprintf(w, "  %#x\t%s\tredirected\t%s\n", s.Offset, s.Syscall, s.Symbol)
+		fmt.Fprintf(w, "  %#x\t%s\t%s\t%s\n", s.Offset, s.Syscall, s.Symbol, s.As)
 	}
-	for _, s := range r.Unpatched {
-		fmt.Fprintf(w, "  %#x\t%s\tleft: %s\t%s\n", s.Offset, s.Syscall, s.Why, s.Symbol)
+	reasons := map[string]int{}
+	for i, s := range r.Unpatched {
+		if i == 0 {
+			fmt.Fprintf(w, "\n  left\tcall\tin\twhy\n")
+		}
+		if s.Why == scan.NoFile {
+			reasons[s.Why]++
+			continue
+		}
+		fmt.Fprintf(w, "  %#x\t%s\t%s\t%s\n", s.Offset, s.Syscall, s.Symbol, s.Why)
 	}
+	for why, n := range reasons {
+		fmt.Fprintf(w, "  %d more\t\t\t%s\n", n, why)
+	}
+	fmt.Fprintln(w)
 	return w.Flush()
 }
 
