@@ -5,9 +5,9 @@ import "svcrelay/nocgo"
 // Form says how a site makes its call.
 type Form uint8
 
-// The forms. Of the svc instructions of a library only those of the first three after Unknown become branches.
+// The forms. Only sites of the forms Fixed, Async, Any and Bridge become branches.
 const (
-	// Unknown is an svc whose number was not found, or a word that is no instruction at all.
+	// Unknown is an svc whose number was not found, or a word that is no instruction at all. It is never changed.
 	Unknown Form = iota
 	// Fixed is an svc that makes one call.
 	Fixed
@@ -27,6 +27,10 @@ const (
 // Quick is added to the number with which a stub calls the entry, where only that may be answered that cannot block: a
 // thread could not be cancelled meanwhile.
 const Quick = 1 << 12
+
+// Shielded is added where all signals are to be blocked while the call is answered: one of them might end the thread from
+// wherever it is.
+const Shielded = 1 << 13
 
 // Found is a site as recognition leaves it. It depends on nothing but the library and the calls that are wanted.
 type Found struct {

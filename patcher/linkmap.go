@@ -70,11 +70,11 @@ const (
 	Loader      // the dynamic linker
 )
 
-// kindOf tells a library by its name. musl is none of them: it waits for children through a site whose number comes from
-// memory, so that what they have changed would go unseen.
+// kindOf tells a library by its name. musl is C library and dynamic linker in one.
 func kindOf(name, n uintptr) Kind {
 	switch {
-	case endsWith(name, n, "libc.so.6"), endsWith(name, n, "libpthread.so.0"):
+	case endsWith(name, n, "libc.so.6"), endsWith(name, n, "libpthread.so.0"), endsWith(name, n, "librt.so.1"),
+		endsWith(name, n, "ld-musl-aarch64.so.1"), endsWith(name, n, "libc.musl-aarch64.so.1"):
 		return Libc
 	case endsWith(name, n, "ld-linux-aarch64.so.1"):
 		return Loader

@@ -6,20 +6,29 @@ const areaProt = nocgo.ProtRead | nocgo.ProtWrite
 
 // Place maps memory for the stubs within reach of the sites, fills it and makes it executable. entry is the address
 // the stubs call; stack the lowest address of the main thread's stack that needs no probe, 0 if unknown; page the
-// page size. Sites that nothing reaches have no stub afterwards. On false nothing is left mapped.
+// page size. Stubs go to the library's own room as far as it suffices and is within reach. Sites that nothing reaches
+// have none afterwards, and stay as they are. On false nothing is left mapped.
 func (p *Plan) Place(entry, stack, page uintptr) bool {
 	if page < granule || page&(page-1) != 0 || page > 1<<20 {
 		return false
 	}
-	if !p.placeAll(entry, stack, page) {
+	sh := shared{entry: entry, stack: stack, seen: p.Mark, wanted: &p.want, effects: &p.Effects}
+	p.Own.place(sh, p.Sites[:min(p.Count, MaxSites)])
+	if !p.place(sh, 0, p.Count, page) {
 		for i := range p.Libraries {
 			l := &p.Library[i]
-			if l.Count > 0 && !p.place(l.First, l.Count, entry, stack, page) {
-				p.Unreachable += l.Count
-			}
+			p.place(sh, l.First, l.Count, page)
 		}
 	}
-	if p.nareas == 0 {
+	placed := false
+	for i := range p.Count {
+		if p.Sites[i].Stub == 0 {
+			p.Unreachable++
+		} else {
+			placed = true
+		}
+	}
+	if !placed {
 		return false
 	}
 	for i := range p.nareas {
@@ -33,26 +42,30 @@ func (p *Plan) Place(entry, stack, page uintptr) bool {
 	return true
 }
 
-// placeAll tries one area for all libraries together, which is enough unless something large lies between them.
-func (p *Plan) placeAll(entry, stack, page uintptr) bool {
-	return p.place(0, p.Count, entry, stack, page)
+// elsewhere says whether a site may have its stub outside of the library's text. While cancellation is asynchronous, an
+// open is not made where there is no unwind information.
+func (s *Site) elsewhere() bool {
+	return s.Stub == 0 && (s.Form != Async || s.Nr != nocgo.SysOpenat)
 }
 
-// place maps and fills one area for n sites from first on.
-func (p *Plan) place(first, n int, entry, stack, page uintptr) bool {
-	lo, hi := p.Sites[first].Addr, p.Sites[first].Addr
-	for i := first; i < first+n; i++ {
-		lo = min(lo, p.Sites[i].Addr)
-		hi = max(hi, p.Sites[i].Addr)
-	}
-	sh := shared{entry: entry, stack: stack, seen: p.Mark, wanted: &p.want, effects: &p.Effects}
+// place maps and fills one area for those of n sites from first on that have no stub yet. It is false where not all
+// of them can have theirs in one.
+func (p *Plan) place(sh shared, first, n int, page uintptr) bool {
+	lo, hi := ^uintptr(0), uintptr(0)
 	size := uintptr(areaHead)
 	for i := first; i < first+n; i++ {
-		size += sh.size(&p.Sites[i])
+		s := &p.Sites[i]
+		if s.elsewhere() {
+			lo, hi = min(lo, s.Addr), max(hi, s.Addr)
+			size += sh.size(s)
+		}
+	}
+	if hi == 0 {
+		return true
 	}
 	size = (size + page - 1) &^ (page - 1)
 	base := mapNear(lo, hi+4, size)
-	if base == 0 {
+	if base == 0 || p.nareas >= MaxLibraries {
 		return false
 	}
 	sh.area = base
@@ -60,8 +73,12 @@ func (p *Plan) place(first, n int, entry, stack, page uintptr) bool {
 	at := base + areaHead
 	for i := first; i < first+n; i++ {
 		s := &p.Sites[i]
-		if !sh.stub(at, s) {
+		if !s.elsewhere() {
+			continue
+		}
+		if !sh.stub(at, s) { // it cannot be: mapNear has seen to it
 			unmap(base, size)
+			p.forget(base, size)
 			return false
 		}
 		s.Stub = at
@@ -70,6 +87,15 @@ func (p *Plan) place(first, n int, entry, stack, page uintptr) bool {
 	p.areas[p.nareas] = area{base, size, at - base}
 	p.nareas++
 	return true
+}
+
+// forget takes the stubs in [base, base+size) back.
+func (p *Plan) forget(base, size uintptr) {
+	for i := range p.Count {
+		if s := &p.Sites[i]; s.Stub-base < size {
+			s.Stub = 0
+		}
+	}
 }
 
 // mapNear maps size bytes that every address of [lo, hi) reaches, or returns 0. The kernel's own choice is asked for

@@ -38,6 +38,8 @@ type Plan struct {
 	Dispatchers int
 	// Bodies and Bridges are the numbers of sites of these forms.
 	Bodies, Bridges int
+	// Unknowns is the number of svc instructions whose number was not found.
+	Unknowns int
 	// Unreachable is the number of sites for which no stub could be placed.
 	Unreachable int
 	// Effects are the calls that must not happen unseen. Where there is too little stack for the entry to look at one,
@@ -48,6 +50,9 @@ type Plan struct {
 	Cache Cache
 	// Scanned is the number of libraries that had to be searched.
 	Scanned int
+
+	// Own is the room for stubs in the library itself. To be set before Place.
+	Own Own
 
 	areas  [MaxLibraries]area
 	nareas int

@@ -17,7 +17,7 @@ func (p *Plan) Publish() bool {
 	if nocgo.Failed(fd) {
 		return false
 	}
-	ok := true
+	ok := p.Own.write(fd)
 	for i := 0; i < p.Count && ok; {
 		n := p.group(i)
 		ok = p.publish(fd, i, n)
@@ -56,7 +56,7 @@ func (p *Plan) publish(fd uintptr, first, n int) bool {
 	for i := first; i < first+n; i++ {
 		s := &p.Sites[i]
 		if s.Stub == 0 {
-			continue
+			continue // it stays as it is
 		}
 		w, reaches := Branch(s.Addr, s.Stub)
 		if s.Form == Bridge {
@@ -98,17 +98,12 @@ func (p *Plan) revertThrough(fd uintptr) {
 	for i := range p.Count {
 		s := &p.Sites[i]
 		if s.Published {
-			p.poke(fd, s.Addr, s.was)
+			p.word = s.was
+			poke(fd, s.Addr, uintptr(unsafe.Pointer(&p.word)), 4)
+			nocgo.SyncInstructions(s.Addr, 4)
 			s.Published = false
 		}
 	}
-}
-
-// poke replaces the instruction at addr.
-func (p *Plan) poke(fd, addr uintptr, w uint32) {
-	p.word = w
-	nocgo.Raw(nocgo.SysPwrite64, fd, uintptr(unsafe.Pointer(&p.word)), 4, addr, 0, 0)
-	nocgo.SyncInstructions(addr, 4)
 }
 
 func openMem() uintptr {

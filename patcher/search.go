@@ -43,8 +43,6 @@ func (p *Plan) search(l *Library) bool {
 		l.Seen++
 		form, nr := Recognise(at, lo, hi)
 		switch form {
-		case Unknown:
-			continue
 		case Fixed, Async:
 			if !p.want.Has(nr) {
 				continue
@@ -112,11 +110,11 @@ func (p *Plan) Confirm(l *Library, f Found) bool {
 	if f.Form == Bridge {
 		return f.Nr == 0 && isBridge(at, lo, hi)
 	}
-	if f.Form == Unknown || nocgo.Load32(at) != SVC {
+	if nocgo.Load32(at) != SVC {
 		return false
 	}
 	form, nr := Recognise(at, lo, hi)
-	return form == f.Form && nr == uintptr(f.Nr) && (form == Any || form == Body || p.want.Has(nr))
+	return form == f.Form && nr == uintptr(f.Nr) && (form != Fixed && form != Async || p.want.Has(nr))
 }
 
 // isBridge says whether a Body is called at addr.

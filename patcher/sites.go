@@ -27,9 +27,12 @@ func (p *Plan) adopt(l *Library) bool {
 		case Body:
 			p.Bodies++
 			continue
+		case Unknown:
+			p.Unknowns++
+			continue
 		case Async:
-			if f.Nr == nocgo.SysOpenat {
-				continue
+			if f.Nr != nocgo.SysOpenat && f.Nr != nocgo.SysWait4 && f.Nr != nocgo.SysWaitid {
+				continue // it always goes on to PRoot, so it need not be seen
 			}
 		case Bridge:
 			p.Bridges++

@@ -113,14 +113,16 @@ func (s *shared) stub(at uintptr, site *Site) bool {
 		s.any(&p, site.Addr)
 	case Bridge:
 		s.bridge(&p, site)
+	case Async:
+		s.fixed(&p, site.Addr, site.Nr, Quick|Shielded)
 	default:
-		s.fixed(&p, site.Addr, site.Nr)
+		s.fixed(&p, site.Addr, site.Nr, 0)
 	}
 	return !p.short
 }
 
-// fixed writes the stub of a Fixed site.
-func (s *shared) fixed(p *pen, site uintptr, nr uint32) {
+// fixed writes the stub of a Fixed or an Async site. how is added to the number that the entry is given.
+func (s *shared) fixed(p *pen, site uintptr, nr, how uint32) {
 	at := p.at
 	move := 0xd2800008 | nr<<5
 	p.word(0xd1000108 | nr<<10)          // sub x8, x8, #nr
@@ -129,7 +131,7 @@ func (s *shared) fixed(p *pen, site uintptr, nr uint32) {
 	p.word(0x927a1508)                   // and x8, x8, #0xfc0
 	p.near(0xb4000008, at+4*13)          // cbz x8, near
 	p.word(saveFP)                       // ok
-	p.word(move)                         //
+	p.word(move | how<<5)                //
 	p.call(s.entry, s.area+areaVeneer)   //
 	p.word(giveFP)                       // answered
 	p.branch(site + 4)                   //

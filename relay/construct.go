@@ -79,6 +79,8 @@ func prepare(s *translate.Scratch) bool {
 	modeEffects(&plan.Effects, conf.mode)
 	nocgo.Store8(seenAddr(), 1)
 	plan.Mark = seenAddr()
+	plan.Own.At = nocgo.Symbol("svcrelay_slots")
+	plan.Own.Returns = returnsAddr
 	return plan.Place(nocgo.Symbol("svcrelay_entry"), low, proc.page)
 }
 

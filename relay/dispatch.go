@@ -16,9 +16,9 @@ var seen uint8
 //
 //asmgen:entry svcrelay_dispatch
 func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
-	quick := f.Call.Nr&patcher.Quick != 0
-	f.Call.Nr &^= patcher.Quick
-	if live == 0 {
+	how := f.Call.Nr
+	f.Call.Nr &^= patcher.Quick | patcher.Shielded
+	if live == 0 || how&patcher.Quick != 0 && !quick(f.Call.Nr) {
 		return 0, 1
 	}
 	if nocgo.Load8(seenAddr()) == 0 {
@@ -33,7 +33,11 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	case confines(&f.Call):
 		view.Withdraw()
 	}
-	s.Quick = quick
+	s.Quick = how&patcher.Quick != 0
+	shielded := how&patcher.Shielded != 0 && f.Call.Nr == nocgo.SysOpenat
+	if shielded {
+		f.shield()
+	}
 	ret, why := view.Handle(s, &f.Call)
 	reason := why
 	if why == 0 {
@@ -45,10 +49,21 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	if stats.logging && reason != 0 {
 		stats.note(s, f.Call.Nr, reason)
 	}
+	if why != 0 && stats.logging {
+		stats.note(s, f.Call.Nr, why)
+	}
+	if shielded {
+		f.unshield()
+	}
 	if why != 0 {
 		return 0, 1
 	}
 	return ret, 0
+}
+
+// quick says whether some calls of a number cannot block, or need only be seen.
+func quick(nr uintptr) bool {
+	return nr == nocgo.SysOpenat || nr == nocgo.SysWait4 || nr == nocgo.SysWaitid
 }
 
 // confines says whether a call may let somebody else see the system calls of the program. From here on PRoot answers
@@ -98,7 +113,11 @@ func seenAddr() uintptr { return uintptr(unsafe.Pointer(&seen)) }
 // what it changes is not seen.
 //
 //asmgen:entry svcrelay_aborted
-func aborted(code uintptr) {
+func aborted(code uintptr, f *Frame) {
+	const move, mask = 0xd2800008, 0xffe0001f // mov x8, #
+	if w := nocgo.Load32(f.Stub - 8); w&mask == move && w>>5&patcher.Shielded != 0 && f.Call.Nr == nocgo.SysOpenat {
+		f.unshield()
+	}
 	stats.failed(code)
 	nocgo.Store8(seenAddr(), 0)
 }

@@ -12,7 +12,9 @@ type Frame struct {
 	// X6 to X17 and X28 are registers; x0 to x5 and x8 are in Call.
 	X6, X7, X9, X10, X11, X12, X13, X14, X15, X16, X17, X28 uintptr
 	// Kept is x19 to x27. Compiled code gives them back by itself, unless a check of it fails.
-	Kept [10]uintptr
+	Kept [9]uintptr
+	// Mask is the guest's signal mask while all signals are blocked.
+	Mask uint64
 	// LR is x30 of the guest.
 	LR uintptr
 	// Stub is the stub's return address.

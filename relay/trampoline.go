@@ -7,6 +7,10 @@ import "svcrelay/nocgo"
 const (
 	pageAddr = 0xffff00000
 	pageSize = 4096
+
+	// returnsAddr is where the unwind information of the library's own stubs looks for the addresses after their sites:
+	// after the instructions of the page, whose address is known when that information is made.
+	returnsAddr = pageAddr + 16
 )
 
 // mapTrampoline makes the page. It is false, with nothing mapped, where the address is taken or a step is refused.

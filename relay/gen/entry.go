@@ -33,9 +33,6 @@ var (
 // needed is how far below its sp the guest's stack must be there: everything an answer uses.
 const needed = 4096
 
-// pageAddr is the trampoline page, whose first instructions are svc #0 and ret.
-const pageAddr = 0xffff00000
-
 // returnColumn is the DWARF column of the return address in the entry's frame: not x30, which the guest's function
 // may still need as it was.
 const returnColumn = 96
@@ -50,7 +47,7 @@ func entry(b *asm.Builder) {
 	b.DefCfa(asm.SP, patcher.StubFrame)
 	b.Offset(asm.X29, -patcher.StubFrame)
 	b.Offset(asm.X30, -patcher.StubFrame+8)
-	b.Escape([]byte{0x07, returnColumn}) // DW_CFA_undefined: the way back is not stored yet
+	b.ValExpression(returnColumn, afterSite(dwarfReg30))
 	b.RememberState()
 
 	// In the part of the main thread's stack that is certainly there?
@@ -108,6 +105,7 @@ func entry(b *asm.Builder) {
 
 	// A check failed in compiled code: sp is x28 again, x0 says which.
 	b.Bind(landing)
+	b.MovReg(asm.X, asm.X1, asm.X28)
 	b.BLSym("svcrelay_aborted")
 	kept(b.Ldp, b.Ldr)
 	b.Ldr(asm.X, asm.X30, asm.At(asm.SP, offStub))
@@ -137,7 +135,9 @@ func entry(b *asm.Builder) {
 	b.Ret()
 
 	b.Bind(probe)
+	b.RememberState()
 	probeStack(b, deep)
+	b.RestoreState()
 }
 
 // kept stores or loads x19 to x27, which compiled code does not give back when it stops at a failed check.
@@ -150,21 +150,22 @@ func kept(pair func(asm.Width, asm.Reg, asm.Reg, asm.Addr), one func(asm.Width, 
 
 // probeStack asks the kernel whether there is enough stack, with nothing but the stub's 64 bytes to work in: not on an
 // alternate signal stack that ends too soon, and the memory is there. It goes on at deep or back to the stub, which
-// then runs the svc itself. Neither question has a side effect (nocgo.Readable explains the second); no flags change.
+// then runs the svc itself. Neither question has a side effect (nocgo.Readable explains the second), and no PRoot traps
+// them, so that they are asked from here, where an unwinder finds its way; no flags change.
 func probeStack(b *asm.Builder, deep asm.Label) {
 	const sigaltstack, sigprocmask, einval, onStack = 132, 135, 22, 0
 	no, elsewhere, back := b.NewLabel(), b.NewLabel(), b.NewLabel()
-	raw := func(nr uint64) {
+	ask := func(nr uint64) {
 		b.MovImm(asm.X, asm.X8, nr)
-		b.MovImm(asm.X, asm.X29, pageAddr)
-		b.Blr(asm.X29)
+		b.Svc(0)
 	}
 	b.Stp(asm.X, asm.X0, asm.X1, asm.At(asm.SP, 16))
 	b.Bfi(asm.X, asm.X30, asm.X8, 48, 16) // one place for both: addresses have 48 bits
 	b.Str(asm.X, asm.X30, asm.At(asm.SP, 32))
+	b.ValExpression(returnColumn, afterSite(packedReturn))
 	b.MovImm(asm.X, asm.X0, 0)
 	b.Add(asm.X, asm.X1, asm.SP, asm.Imm(40)) // stack_t: ss_sp, ss_flags, ss_size
-	raw(sigaltstack)
+	ask(sigaltstack)
 	b.Cbnz(asm.X, asm.X0, no)
 	b.Ldr(asm.W, asm.X1, asm.At(asm.SP, 48))
 	b.Tbz(asm.X1, onStack, elsewhere)
@@ -178,13 +179,14 @@ func probeStack(b *asm.Builder, deep asm.Label) {
 	b.Sub(asm.X, asm.X1, asm.SP, asm.Imm(needed-patcher.StubFrame))
 	b.MovImm(asm.X, asm.X2, 0)
 	b.MovImm(asm.X, asm.X3, 8)
-	raw(sigprocmask)
+	ask(sigprocmask)
 	b.Ldp(asm.X, asm.X2, asm.X3, asm.At(asm.SP, 40))
 	b.Add(asm.X, asm.X1, asm.X0, asm.Imm(einval))
 	b.Bind(back)
 	b.Ldr(asm.X, asm.X30, asm.At(asm.SP, 32))
 	b.Lsr(asm.X, asm.X8, asm.X30, asm.Imm(48))
 	b.Ubfx(asm.X, asm.X30, asm.X30, 0, 48)
+	b.ValExpression(returnColumn, afterSite(dwarfReg30))
 	b.MovReg(asm.X, asm.X29, asm.X1)
 	b.Ldp(asm.X, asm.X0, asm.X1, asm.At(asm.SP, 16))
 	b.Cbz(asm.X, asm.X29, deep)
@@ -208,4 +210,22 @@ func offsetOf(col byte, off int64) []byte {
 		}
 		out = append(out, c|0x80)
 	}
+}
+
+// Where the stub's return address is, as DWARF expressions: in x30, or with the number above it in the stub's memory.
+var (
+	dwarfReg30   = []byte{0x70 + 30, 0}                                                              // DW_OP_breg30 0
+	packedReturn = []byte{0x70 + 31, 32, 0x06, 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x1a} // DW_OP_breg31 32, deref, const8u, and
+)
+
+// afterSite is a DWARF expression for the address after the site: where the branch goes that is the second instruction
+// from the stub's return address.
+func afterSite(stub []byte) []byte {
+	return append(append([]byte{}, stub...),
+		0x23, 4, // DW_OP_plus_uconst
+		0x12,    // DW_OP_dup
+		0x94, 4, // DW_OP_deref_size
+		0x08, 38, 0x24, // DW_OP_const1u, DW_OP_shl
+		0x08, 36, 0x26, // DW_OP_const1u, DW_OP_shra
+		0x22) // DW_OP_plus
 }

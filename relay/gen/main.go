@@ -62,6 +62,9 @@ func assemble(overlay map[string][]byte) (*obj.Object, info, error) {
 		o.AddFunc(fn, "", obj.Local)
 	}
 	o.AddProgram(p, obj.Local)
+	if err := slots(o); err != nil {
+		return nil, info{}, err
+	}
 	o.AddBss("svcrelay_stack", 8, 8, obj.Local)
 	o.AddPointer(".init_array", "svcrelay_start")
 	o.AddPointer(".fini_array", "svcrelay_stop")

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+
+	"svcrelay/patcher"
+	"svcrelay/tools/asmgen/asm"
+	"svcrelay/tools/asmgen/obj"
+)
+
+// returnsAddr is where the addresses after the sites of the library's own stubs are, for the unwind information: in the
+// trampoline page, whose address is the same in every process, after its two instructions.
+const returnsAddr = 0xffff00000 + 16
+
+// reach is where each form's stub has x29 and x30 in memory, in instructions from its beginning: from the one after the
+// first of a pair to the second.
+var reach = map[patcher.Form][][2]int{
+	patcher.Fixed:  {{6, 9}, {10, 11}, {18, 19}},
+	patcher.Any:    {{27, 34}, {35, 36}, {43, 51}},
+	patcher.Bridge: {{15, 25}, {26, 27}, {34, 35}},
+}
+
+// slots makes the room for stubs in the library's text, with unwind information for each place.
+func slots(o *obj.Object) error {
+	b := asm.New("svcrelay_slots")
+	b.NoFrameInfo()
+	b.Align(64)
+	fill(b, patcher.OwnHead)
+	if err := add(o, b); err != nil {
+		return err
+	}
+	for i := range patcher.OwnPlaces {
+		form, size := patcher.OwnPlace(i)
+		b := asm.New(fmt.Sprintf("svcrelay_slot_%d", i))
+		b.ReturnColumn(returnColumn)
+		b.Expression(returnColumn, constant(uint64(returnsAddr+8*i)))
+		at := 0
+		for _, r := range reach[form] {
+			fill(b, uintptr(4*(r[0]-at)))
+			b.RememberState()
+			b.DefCfaOffset(patcher.StubFrame)
+			b.Offset(asm.X29, -patcher.StubFrame)
+			b.Offset(asm.X30, 8-patcher.StubFrame)
+			fill(b, uintptr(4*(r[1]-r[0])))
+			b.RestoreState()
+			at = r[1]
+		}
+		fill(b, size-uintptr(4*at))
+		if err := add(o, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill emits so many bytes of instructions that nobody runs.
+func fill(b *asm.Builder, size uintptr) {
+	for range size / 4 {
+		b.Brk(0)
+	}
+}
+
+func add(o *obj.Object, b *asm.Builder) error {
+	fn, err := b.Finish()
+	if err != nil {
+		return err
+	}
+	o.AddFunc(fn, "", obj.Local)
+	return nil
+}
+
+// constant is a DWARF expression: DW_OP_constu.
+func constant(v uint64) []byte {
+	out := []byte{0x10}
+	for v >= 0x80 {
+		out = append(out, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(out, byte(v))
+}
