@@ -14,7 +14,7 @@ package patcher
 //	     ...                         as for a Fixed site
 //	far:                             there is no stack: compare x8 with all calls that must not go unseen
 const (
-	anyWords    = 61
+	anyWords    = 63
 	effectWords = 6
 )
 
@@ -22,15 +22,11 @@ const (
 const numberShift = 52
 
 // any writes the stub of an Any site.
-func (s *shared) any(p *pen, site uintptr) {
+func (s *shared) any(p *pen, site uintptr, careful bool) {
 	at := p.at
-	const ok, answered, pass, svc, far, poor, late = 23, 33, 35, 36, 38, 43, 51
-	back9 := at + 4*(anyWords-4)
+	const ok, pass, svc, far, late = 23, 36, 37, 39, 53
+	back9 := at + 4*(anyWords-4+effectWords*uintptr(s.marked))
 	back32 := back9 + 8
-	if s.seen != 0 {
-		back9 += 4 * effectWords * uintptr(s.effects.Len())
-		back32 = back9 + 8
-	}
 	// Bits of the start of the stack, for additions and subtractions of 12 bits, the latter at bit 12 too.
 	low, middle, high := uint32(s.stack>>12&0xfff)<<10|1<<22, uint32(s.stack>>24&0xfff)<<10, uint32(s.stack>>36&0xfff)<<10|1<<22
 	const add, sub = 0x91000108, 0xd1000108
@@ -59,7 +55,8 @@ func (s *shared) any(p *pen, site uintptr) {
 	s.number(p) // ok
 	p.word(saveFP)
 	p.member(s.area+areaWanted, 8, 29, 30)
-	p.bit(0x3600001d, at+4*pass) // tbz x29, #0
+	p.bit(0x3600001d, at+4*pass)  // tbz x29, #0
+	p.either(careful, 0xb2720108) // orr x8, x8, #Careful
 	p.call(s.entry, s.area+areaVeneer)
 	p.word(giveFP) // answered
 	p.branch(site + 4)
@@ -73,15 +70,10 @@ func (s *shared) any(p *pen, site uintptr) {
 	p.rotate(40)
 	p.branch(at + 4*late)
 
-	p.member(s.area+areaEffects, 8, 29, 30) // poor
+	p.either(careful, 0x9271f908) // poor: and x8, x8, #^Careful
+	p.member(s.area+areaEffects, 8, 29, 30)
 	p.bit(0x3600001d, at+4*pass)
-	if s.seen != 0 {
-		p.near(0x5800001d, s.area+areaSeen) // ldr x29, seen
-		p.word(clear29)
-	} else {
-		p.word(nop)
-		p.word(nop)
-	}
+	p.mark(0x5800001d, clear29, s)
 	p.branch(at + 4*pass)
 
 	p.word(add | low) // late
@@ -103,27 +95,21 @@ func (s *shared) number(p *pen) {
 
 // compare leaves a mark if x8 is one of the calls with an effect, and goes on at svc with x8 as it was.
 func (s *shared) compare(p *pen, svc uintptr) {
-	taken, n := uint32(0), uintptr(0)
-	if s.seen != 0 {
-		n = uintptr(s.effects.Len())
-	}
-	hits := p.at + 4*(2*n+2)
-	for nr := uint32(0); nr < MaxNumber && n != 0; nr++ {
-		if s.effects.Has(uintptr(nr)) {
-			p.word(0xd1000108 | (nr-taken)<<10) // sub x8, x8, #
-			p.near(0xb4000008, hits)            // cbz x8
-			taken = nr
-			hits += 16
-		}
+	taken := uint32(0)
+	hits := p.at + 4*(2*uintptr(s.marked)+2)
+	for i := 0; i < s.marked && i < maxEffects; i++ {
+		nr := uint32(s.list[i])
+		p.word(0xd1000108 | (nr-taken)<<10) // sub x8, x8, #
+		p.near(0xb4000008, hits)            // cbz x8
+		taken = nr
+		hits += 16
 	}
 	p.word(0x91000108 | taken<<10) // add x8, x8, #
 	p.branch(svc)
-	for nr := uint32(0); nr < MaxNumber && n != 0; nr++ {
-		if s.effects.Has(uintptr(nr)) {
-			p.near(0x58000008, s.area+areaSeen) // ldr x8, seen
-			p.word(clear8)
-			p.word(0xd2800008 | nr<<5) // mov x8, #nr
-			p.branch(svc)
-		}
+	for i := 0; i < s.marked && i < maxEffects; i++ {
+		p.near(0x58000008, s.area+areaSeen) // ldr x8, seen
+		p.word(clear8)
+		p.word(0xd2800008 | uint32(s.list[i])<<5) // mov x8, #nr
+		p.branch(svc)
 	}
 }

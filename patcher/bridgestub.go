@@ -75,13 +75,7 @@ func (s *shared) bridge(p *pen, site *Site) {
 	p.near(0xb4000011, at+4*ok)          // cbz x17, ok
 	p.member(s.area+areaEffects, 1, 16, 17)
 	p.bit(0x36000010, at+4*on) // tbz x16, #0
-	if s.seen != 0 {
-		p.near(0x58000010, s.area+areaSeen) // ldr x16, seen
-		p.word(clear16)
-	} else {
-		p.word(nop)
-		p.word(nop)
-	}
+	p.mark(0x58000010, clear16, s)
 	p.branch(at + 4*on)
 }
 

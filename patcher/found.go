@@ -28,6 +28,10 @@ const (
 // thread could not be cancelled meanwhile.
 const Quick = 1 << 12
 
+// Careful is added where an open is to be answered only if it cannot block, and others that can block are not to be
+// answered. All other calls are answered as ever.
+const Careful = 1 << 14
+
 // Shielded is added where all signals are to be blocked while the call is answered: one of them might end the thread from
 // wherever it is.
 const Shielded = 1 << 13
@@ -73,6 +77,14 @@ func cancellable(nr uintptr) bool {
 		return true
 	}
 	return false
+}
+
+// Blocks says whether a call is cancellable and never answered where that matters.
+func Blocks(nr uintptr) bool { return cancellable(nr) && !quick(nr) }
+
+// quick says whether some cancellable calls of a number cannot block, or need only be seen.
+func quick(nr uintptr) bool {
+	return nr == nocgo.SysOpenat || nr == nocgo.SysWait4 || nr == nocgo.SysWaitid
 }
 
 // asyncWindow is how many instructions before its svc an Async site calls the function that allows the cancellation, and

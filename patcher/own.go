@@ -19,7 +19,7 @@ const (
 	// OwnPlaces is the number of places for stubs.
 	OwnPlaces = ownBridges + ownAnys + ownFixed
 
-	// maxEffects is the largest number of calls with an effect that the place of an Any site has room for.
+	// maxEffects is the largest number of calls with an effect.
 	maxEffects = 80
 
 	// OwnHead is the size of what comes before the places, in bytes.
@@ -37,6 +37,18 @@ func OwnPlace(i int) (form Form, size uintptr) {
 		return Any, 4 * (anyWords + effectWords*maxEffects)
 	}
 	return Fixed, 4 * stubWords
+}
+
+// Saved says which instructions of a form's stub run with x29 and x30 in the stub's memory: from the first of each pair
+// up to the second, counted from the stub's beginning.
+func Saved(form Form) [3][2]int {
+	switch form {
+	case Bridge:
+		return [3][2]int{{15, 25}, {26, 27}, {34, 35}}
+	case Any:
+		return [3][2]int{{27, 35}, {36, 37}, {44, 53}}
+	}
+	return [3][2]int{{6, 9}, {10, 11}, {18, 19}}
 }
 
 // Own is the room for stubs in the library's own text. The zero value is none.
@@ -76,8 +88,8 @@ func offset(form Form, i int) uintptr {
 }
 
 // place writes the stubs of all sites for which there is room to the stage.
-func (o *Own) place(s shared, sites []Site) {
-	if o.At == 0 || s.seen != 0 && s.effects.Len() > maxEffects {
+func (o *Own) place(s *shared, sites []Site) {
+	if o.At == 0 {
 		return
 	}
 	s.area = o.At

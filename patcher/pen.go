@@ -45,6 +45,25 @@ func (p *pen) call(to, other uintptr) {
 	p.word(w)
 }
 
+// either writes an instruction, or one that does nothing.
+func (p *pen) either(yes bool, w uint32) {
+	if !yes {
+		w = nop
+	}
+	p.word(w)
+}
+
+// mark writes a load of the address of the byte that a call that was not seen clears, and the store, if there is one.
+func (p *pen) mark(load, clear uint32, s *shared) {
+	if s.seen == 0 {
+		p.word(nop)
+		p.word(nop)
+		return
+	}
+	p.near(load, s.area+areaSeen)
+	p.word(clear)
+}
+
 // near writes an instruction with a 19-bit distance: cbz, cbnz, b.cond or a load from nearby.
 func (p *pen) near(w uint32, to uintptr) { p.word(w | uint32((to-p.at)>>2&0x7ffff)<<5) }
 

@@ -13,11 +13,14 @@ func (p *Plan) Place(entry, stack, page uintptr) bool {
 		return false
 	}
 	sh := shared{entry: entry, stack: stack, seen: p.Mark, wanted: &p.want, effects: &p.Effects}
-	p.Own.place(sh, p.Sites[:min(p.Count, MaxSites)])
-	if !p.place(sh, 0, p.Count, page) {
+	if !sh.count() {
+		return false
+	}
+	p.Own.place(&sh, p.Sites[:min(p.Count, MaxSites)])
+	if !p.place(&sh, 0, p.Count, page) {
 		for i := range p.Libraries {
 			l := &p.Library[i]
-			p.place(sh, l.First, l.Count, page)
+			p.place(&sh, l.First, l.Count, page)
 		}
 	}
 	placed := false
@@ -50,7 +53,7 @@ func (s *Site) elsewhere() bool {
 
 // place maps and fills one area for those of n sites from first on that have no stub yet. It is false where not all
 // of them can have theirs in one.
-func (p *Plan) place(sh shared, first, n int, page uintptr) bool {
+func (p *Plan) place(sh *shared, first, n int, page uintptr) bool {
 	lo, hi := ^uintptr(0), uintptr(0)
 	size := uintptr(areaHead)
 	for i := first; i < first+n; i++ {
@@ -68,7 +71,7 @@ func (p *Plan) place(sh shared, first, n int, page uintptr) bool {
 	if base == 0 || p.nareas >= MaxLibraries {
 		return false
 	}
-	sh.area = base
+	sh.area, sh.shift = base, 0
 	sh.head()
 	at := base + areaHead
 	for i := first; i < first+n; i++ {

@@ -82,6 +82,21 @@ func (p *Plan) SeesWaits() bool {
 	return p.Finds(nocgo.SysWait4)
 }
 
+// Unseen says whether a call of a number may be made by the libraries without passing through a site. It holds once the
+// sites are published. A thread that can be cancelled at any moment makes cancellable calls unseen in any case.
+func (p *Plan) Unseen(nr uintptr) bool {
+	if !p.want.Has(nr) || p.Unknowns != 0 || cancellable(nr) && (p.Bridges < p.Bodies || !quick(nr)) {
+		return true
+	}
+	for i := range p.Count {
+		s := &p.Sites[i]
+		if !s.Published && (s.Form == Any || s.Form == Bridge && cancellable(nr) || uintptr(s.Nr) == nr) {
+			return true
+		}
+	}
+	return false
+}
+
 // Patched is the number of sites that are branches now, in the libraries of a kind.
 func (p *Plan) Patched(k Kind) int {
 	n := 0

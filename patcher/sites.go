@@ -15,7 +15,8 @@ type Site struct {
 	// Published says whether the branch has been written.
 	Published bool
 
-	was uint32 // the instruction
+	was     uint32 // the instruction
+	careful bool   // an Any site that several threads use
 }
 
 // adopt makes sites of what was found in a library. It is false where the plan is full.
@@ -31,7 +32,7 @@ func (p *Plan) adopt(l *Library) bool {
 			p.Unknowns++
 			continue
 		case Async:
-			if f.Nr != nocgo.SysOpenat && f.Nr != nocgo.SysWait4 && f.Nr != nocgo.SysWaitid {
+			if !quick(uintptr(f.Nr)) {
 				continue // it always goes on to PRoot, so it need not be seen
 			}
 		case Bridge:
@@ -47,5 +48,20 @@ func (p *Plan) adopt(l *Library) bool {
 		p.Count++
 	}
 	l.Count = p.Count - l.First
+	for i := l.First; i < p.Count; i++ {
+		s := &p.Sites[i]
+		s.careful = s.Form == Any && !p.bridged(l, s.Addr)
+	}
 	return true
+}
+
+// bridged says whether a Bridge is near: then the Any site at addr is used only where the thread cannot be cancelled.
+func (p *Plan) bridged(l *Library, addr uintptr) bool {
+	for i := l.First; i < p.Count; i++ {
+		s := &p.Sites[i]
+		if s.Form == Bridge && s.Addr-addr+4*bridgeWindow <= 8*bridgeWindow {
+			return true
+		}
+	}
+	return false
 }

@@ -64,6 +64,26 @@ type shared struct {
 	seen         uintptr // 0: no stub leaves a mark
 	wanted       *Numbers
 	effects      *Numbers
+	marked       int                // the number of effects, if they leave marks
+	list         [maxEffects]uint16 // the effects themselves, ascending
+}
+
+// count lists the calls with an effect. It is false where there are too many.
+func (s *shared) count() bool {
+	if s.seen == 0 {
+		return true
+	}
+	for nr := range uintptr(MaxNumber) {
+		if s.effects.bits[nr/64] == 0 || !s.effects.Has(nr) {
+			continue
+		}
+		if s.marked == maxEffects {
+			return false
+		}
+		s.list[s.marked] = uint16(nr)
+		s.marked++
+	}
+	return true
 }
 
 // head writes the shared part of an area.
@@ -74,15 +94,15 @@ func (s *shared) head() {
 	nocgo.Store64(at+areaSeen, uint64(s.seen))
 	nocgo.Store32(at+areaVeneer, 0x58ffff9d)   // ldr x29, .-16
 	nocgo.Store32(at+areaVeneer+4, 0xd61f03a0) // br x29
-	var quick Numbers
-	for _, nr := range [...]uintptr{nocgo.SysOpenat, nocgo.SysWait4, nocgo.SysWaitid} {
+	var some Numbers
+	for _, nr := range [...]uintptr{nocgo.SysOpenat, nocgo.SysWait4, nocgo.SysWaitid} { // those that quick allows
 		if s.wanted.Has(nr) {
-			quick.Add(nr)
+			some.Add(nr)
 		}
 	}
 	for i := range uintptr(MaxNumber / 64) {
 		nocgo.Store64(at+areaWanted+8*i, s.wanted.bits[i])
-		nocgo.Store64(at+areaQuick+8*i, quick.bits[i])
+		nocgo.Store64(at+areaQuick+8*i, some.bits[i])
 		nocgo.Store64(at+areaEffects+8*i, s.effects.bits[i])
 	}
 }
@@ -94,11 +114,7 @@ func (s *shared) effect(nr uint32) bool { return s.seen != 0 && s.effects.Has(ui
 func (s *shared) size(site *Site) uintptr {
 	switch site.Form {
 	case Any:
-		n := uintptr(anyWords)
-		if s.seen != 0 {
-			n += effectWords * uintptr(s.effects.Len())
-		}
-		return 4 * n
+		return 4 * (anyWords + effectWords*uintptr(s.marked))
 	case Bridge:
 		return 4 * bridgeWords
 	}
@@ -110,7 +126,7 @@ func (s *shared) stub(at uintptr, site *Site) bool {
 	p := pen{at: at, shift: s.shift}
 	switch site.Form {
 	case Any:
-		s.any(&p, site.Addr)
+		s.any(&p, site.Addr, site.careful)
 	case Bridge:
 		s.bridge(&p, site)
 	case Async:

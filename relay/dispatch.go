@@ -17,8 +17,8 @@ var seen uint8
 //asmgen:entry svcrelay_dispatch
 func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	how := f.Call.Nr
-	f.Call.Nr &^= patcher.Quick | patcher.Shielded
-	if live == 0 || how&patcher.Quick != 0 && !quick(f.Call.Nr) {
+	f.Call.Nr &^= patcher.Quick | patcher.Shielded | patcher.Careful
+	if live == 0 || how&(patcher.Quick|patcher.Careful) != 0 && patcher.Blocks(f.Call.Nr) {
 		return 0, 1
 	}
 	if nocgo.Load8(seenAddr()) == 0 {
@@ -33,7 +33,7 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	case confines(&f.Call):
 		view.Withdraw()
 	}
-	s.Quick = how&patcher.Quick != 0
+	s.Quick = how&(patcher.Quick|patcher.Careful) != 0
 	shielded := how&patcher.Shielded != 0 && f.Call.Nr == nocgo.SysOpenat
 	if shielded {
 		f.shield()
@@ -59,11 +59,6 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 		return 0, 1
 	}
 	return ret, 0
-}
-
-// quick says whether some calls of a number cannot block, or need only be seen.
-func quick(nr uintptr) bool {
-	return nr == nocgo.SysOpenat || nr == nocgo.SysWait4 || nr == nocgo.SysWaitid
 }
 
 // confines says whether a call may let somebody else see the system calls of the program. From here on PRoot answers

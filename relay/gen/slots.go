@@ -8,17 +8,12 @@ import (
 	"svcrelay/tools/asmgen/obj"
 )
 
+// pageAddr is the trampoline page, whose first instructions are svc #0 and ret.
+const pageAddr = 0xffff00000
+
 // returnsAddr is where the addresses after the sites of the library's own stubs are, for the unwind information: in the
 // trampoline page, whose address is the same in every process, after its two instructions.
-const returnsAddr = 0xffff00000 + 16
-
-// reach is where each form's stub has x29 and x30 in memory, in instructions from its beginning: from the one after the
-// first of a pair to the second.
-var reach = map[patcher.Form][][2]int{
-	patcher.Fixed:  {{6, 9}, {10, 11}, {18, 19}},
-	patcher.Any:    {{27, 34}, {35, 36}, {43, 51}},
-	patcher.Bridge: {{15, 25}, {26, 27}, {34, 35}},
-}
+const returnsAddr = pageAddr + 16
 
 // slots makes the room for stubs in the library's text, with unwind information for each place.
 func slots(o *obj.Object) error {
@@ -35,7 +30,7 @@ func slots(o *obj.Object) error {
 		b.ReturnColumn(returnColumn)
 		b.Expression(returnColumn, constant(uint64(returnsAddr+8*i)))
 		at := 0
-		for _, r := range reach[form] {
+		for _, r := range patcher.Saved(form) {
 			fill(b, uintptr(4*(r[0]-at)))
 			b.RememberState()
 			b.DefCfaOffset(patcher.StubFrame)
