@@ -93,7 +93,7 @@ func TestWarmStartSearchesNothing(t *testing.T) {
 	if st, err := os.Stat(w.dir()); err != nil || st.Mode() != os.ModeDir|dirMode {
 		t.Errorf("the directory: %v, %v", st, err)
 	}
-	if st, err := os.Stat(w.file(t)); err != nil || st.Mode() != fileMode || st.Size() != headSize+recordSize+8+3*siteSize {
+	if st, err := os.Stat(w.file(t)); err != nil || st.Mode() != fileMode || st.Size() != headSize+recordSize+8+5*siteSize {
 		t.Errorf("the file: %v, %v", st, err)
 	}
 	for range 3 {

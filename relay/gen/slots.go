@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"svcrelay/patcher"
@@ -15,15 +16,16 @@ const pageAddr = 0xffff00000
 // trampoline page, whose address is the same in every process, after its two instructions.
 const returnsAddr = pageAddr + 16
 
+// brk is brk #0, which stands where nothing has been written yet.
+const brk = 0xd4200000
+
 // slots makes the room for stubs in the library's text, with unwind information for each place.
 func slots(o *obj.Object) error {
-	b := asm.New("svcrelay_slots")
-	b.NoFrameInfo()
-	b.Align(64)
-	fill(b, patcher.OwnHead)
-	if err := add(o, b); err != nil {
-		return err
+	head := make([]byte, patcher.OwnHead)
+	for i := 0; i < len(head); i += 4 {
+		binary.LittleEndian.PutUint32(head[i:], brk)
 	}
+	o.AddData("svcrelay_slots", ".text", 64, head, nil, obj.Local)
 	for i := range patcher.OwnPlaces {
 		form, size := patcher.OwnPlace(i)
 		b := asm.New(fmt.Sprintf("svcrelay_slot_%d", i))
@@ -51,7 +53,7 @@ func slots(o *obj.Object) error {
 // fill emits so many bytes of instructions that nobody runs.
 func fill(b *asm.Builder, size uintptr) {
 	for range size / 4 {
-		b.Brk(0)
+		b.Word(brk)
 	}
 }
 
