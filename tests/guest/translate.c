@@ -15,7 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPENAT = 56, READLINKAT = 78, NEWFSTATAT = 79, FACCESSAT = 48, STATX = 291 };
+enum {
+	OPENAT = 56, READLINKAT = 78, NEWFSTATAT = 79, FACCESSAT = 48, STATX = 291, STATFS = 43, TRUNCATE = 45, SYMLINKAT = 36, LINKAT = 37,
+	RENAMEAT = 38, FCHOWNAT = 54, UTIMENSAT = 88
+};
 
 struct call {
 	uint64_t nr, arg[6];
@@ -91,6 +94,18 @@ int main(int argc, char **argv)
 			call = (struct call){nr, {fd, p, b, a2}};
 		if (nr == STATX)
 			call = (struct call){nr, {fd, p, a2, a3, b}};
+		if (nr == STATFS)
+			call = (struct call){nr, {p, b}};
+		if (nr == TRUNCATE)
+			call = (struct call){nr, {p, a2}};
+		if (nr == SYMLINKAT)
+			call = (struct call){nr, {(uint64_t)"text", fd, p}};
+		if (nr == LINKAT || nr == RENAMEAT)
+			call = (struct call){nr, {fd, p, fd, p, a2}};
+		if (nr == FCHOWNAT)
+			call = (struct call){nr, {fd, p, -1, -1, a2}};
+		if (nr == UTIMENSAT)
+			call = (struct call){nr, {fd, p, 0, a2}};
 		int64_t r = enter(&handle, view, scratch, &call);
 		int why = second_result & 255;
 		struct stat st;
