@@ -41,3 +41,63 @@ func FuzzPath(f *testing.F) {
 		}
 	})
 }
+
+// FuzzChange has one world changed along arbitrary paths.
+func FuzzChange(f *testing.F) {
+	for _, p := range []string{"/", "", ".", "..", "/a/../b", "/lib/x.so/", "//usr//./d", "/lusr/..", "etc/.h", "/llib/../lb/a", "/a/.", "/b//"} {
+		for kind := range byte(12) {
+			f.Add(p, "/a/new", kind, kind)
+			f.Add("/d/x", p, kind, byte(0))
+		}
+	}
+	w := newWorld(f, 9, true)
+	w.start(1 << 30)
+	w.v.AllowRenameat2()
+	dir := w.directory()
+	f.Fuzz(func(t *testing.T, path, other string, kind, at byte) {
+		w.t = t
+		if strings.IndexByte(path, 0) >= 0 || strings.IndexByte(other, 0) >= 0 || len(path)+len(other) > 2000 {
+			return
+		}
+		keep = keep[:0]
+		keep = append(keep, w.v, w.s)
+		from, p, q := nocgo.AtFdcwd, cstring(path), cstring(other)
+		if at&1 != 0 && dir >= 0 {
+			from = uintptr(dir)
+		}
+		flag := uintptr(at >> 1)
+		c := &Call{}
+		set := func(nr uintptr, args ...uintptr) {
+			c.Nr = nr
+			copy(c.Arg[:], args)
+		}
+		switch kind % 12 {
+		case 0:
+			set(nocgo.SysMkdirat, from, p, 0o755)
+		case 1:
+			set(nocgo.SysUnlinkat, from, p, flag&1*nocgo.AtRemovedir|flag&2)
+		case 2:
+			set(nocgo.SysSymlinkat, q, from, p)
+		case 3:
+			set(nocgo.SysLinkat, from, p, nocgo.AtFdcwd, q, flag&1*nocgo.AtSymlinkFollow|flag&2)
+		case 4:
+			set(nocgo.SysRenameat, from, p, nocgo.AtFdcwd, q)
+		case 5:
+			set(nocgo.SysRenameat2, nocgo.AtFdcwd, p, from, q, flag&15)
+		case 6:
+			set(nocgo.SysFchmodat, from, p, 0o700|flag&0o77)
+		case 7:
+			set(nocgo.SysFchownat, from, p, ^uintptr(0), ^uintptr(0), flag&1*nocgo.AtSymlinkNofollow|flag&2)
+		case 8:
+			set(nocgo.SysUtimensat, from, p, 0, flag&1*nocgo.AtSymlinkNofollow|flag&2)
+		case 9:
+			set(nocgo.SysTruncate, p, flag)
+		case 10:
+			set(nocgo.SysMknodat, from, p, 0o100600|flag&0o77, 0)
+		default:
+			set(nocgo.SysLsetxattr, p, cstring("user.x"), cstring("v"), 1, flag&3)
+		}
+		w.change(c)
+		w.stat(int(int32(from)), path, uintptr(at>>7)*nocgo.AtSymlinkNofollow)
+	})
+}

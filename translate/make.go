@@ -80,12 +80,12 @@ func (v *View) resolveNew(s *Scratch, dirfd, path uintptr) (errno uintptr, why R
 	return 0, Answered
 }
 
-// madeIn remembers the directory reached after a call that makes something in it.
+// madeIn remembers the directory reached after a call that made something in it, or found something there. That nothing
+// is there may be said of another path.
 func (v *View) madeIn(s *Scratch, r uintptr) {
-	if r == nocgo.Fail(nocgo.EEXIST) {
-		r = 0
+	if !nocgo.Failed(r) || r == nocgo.Fail(nocgo.EEXIST) {
+		v.learnt(s, 0)
 	}
-	v.learnt(s, r)
 }
 
 // agreed is priority where only one line of PRoot would have failed before the kernel.

@@ -64,7 +64,7 @@ func (v *View) rename(s *Scratch, c *Call) (uintptr, Reason) {
 	nocgo.Add32(counter, 1)
 	r = nocgo.Raw(c.Nr, from, old, s.fd, s.call, flags, 0)
 	nocgo.Add32(counter, 1)
-	v.learnt(s, r)
+	v.madeIn(s, r)
 	if !nocgo.Failed(r) || !s.unproven {
 		return r, Answered
 	}
