@@ -6,12 +6,13 @@ export CGO_ENABLED=0
 
 usage() {
 	cat <<'TEXT'
-usage: ./build.sh [build | demo | test | equiv [-ops N] [-seed S] [-config C]]
+usage: ./build.sh [build | demo | test [SUITE...] | equiv [-ops N] [-seed S] [-config C]]
 
   build  (default) make the command and both libraries in dist/
   demo   boot a small virtual machine, compare a guest without PRoot, under PRoot, and under PRoot with svcrelay,
          print one table and write out/demo.json
-  test   run all tests, those in the virtual machine included
+  test   run all tests, those in the virtual machine included; with names of folders in tests/ only those, for example
+         "test abi": every kernel, processor and C library, one line each; it writes out/abi.json
   equiv  compare PRoot with PRoot and svcrelay over N generated operations and the hand-written ones, and write
          out/equiv.json; a difference is printed as a small test. Configurations: plain, bindings, root-id, change-id,
          link2symlink, proot-distro
@@ -93,6 +94,18 @@ check_generated() {
 		fail "the objects in relay/ and tracer/ were not what their sources give; they are now: commit them"
 }
 
+# run_suites runs the tests in folders of tests/ and shows what they say.
+run_suites() {
+	local folders=() name
+	for name in "$@"; do
+		[ -d "tests/$name" ] || fail "there is no suite '$name': there are $(cd tests && echo *)"
+		folders+=("./tests/$name/...")
+	done
+	build
+	say "go test ${folders[*]}"
+	SVCRELAY_VM=1 go test -count=1 -v -timeout 40m "${folders[@]}"
+}
+
 # watch says once a minute that something is still going on, until the process that it watches for ends.
 watch() {
 	local minutes=0
@@ -120,7 +133,7 @@ run_tests() {
 }
 
 command=${1:-build}
-[ $# -le 1 ] || [ "$command" = equiv ] || { usage >&2; exit 2; }
+[ $# -le 1 ] || [ "$command" = equiv ] || [ "$command" = test ] || { usage >&2; exit 2; }
 case $command in
 	build)
 		install_missing
@@ -132,8 +145,9 @@ case $command in
 		go run ./tests/demo
 		;;
 	test)
+		shift || true
 		install_missing vm
-		run_tests
+		if [ $# -gt 0 ]; then run_suites "$@"; else run_tests; fi
 		;;
 	equiv)
 		shift

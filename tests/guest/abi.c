@@ -2,7 +2,7 @@
 // process of its own and ends in one line: "NAME ok ...", "NAME none REASON" or "NAME FAIL N ...", after lines that
 // say what is wrong. The same program under PRoot alone passes, too, apart from checks that look at relays.
 //
-//   abi [-x] [CHECK...]     -x: all but these
+//   abi [-n PERCENT] [-x] [CHECK...]     -x: all but these; -n: how much of what is repeated often, default 100
 #include "abi.h"
 #include <stdarg.h>
 #include <sys/resource.h>
@@ -36,6 +36,18 @@ void note(const char *fmt, ...)
 
 static const char *running;
 
+void fatal(const char *fmt, ...)
+{
+	va_list ap;
+	printf("%s FAIL ", running);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+	fflush(stdout);
+	_exit(1);
+}
+
 void none(const char *why)
 {
 	printf("%s none %s\n", running, why);
@@ -48,6 +60,14 @@ uint64_t rnd(void)
 	static uint64_t s = 0x9e3779b97f4a7c15ull;
 	s ^= s << 13, s ^= s >> 7, s ^= s << 17;
 	return s;
+}
+
+static int percent = 100;
+
+int scaled(int n)
+{
+	n = (int)((long)n * percent / 100);
+	return n > 0 ? n : 1;
 }
 
 // run makes one check in a child.
@@ -94,6 +114,10 @@ int main(int argc, char **argv)
 	int failed = 0, timed = getenv("ABI_TIMES") != NULL;
 
 	self = argv[0];
+	if (argc > 2 && strcmp(argv[1], "-n") == 0) {
+		percent = atoi(argv[2]);
+		argc -= 2, argv += 2;
+	}
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	if (argc > 1 && strcmp(argv[1], "exec-me") == 0)
 		return argc == 2 ? 7 : access(argv[2], F_OK) != 0;
@@ -112,6 +136,10 @@ int main(int argc, char **argv)
 	unlink("fifo");
 	if (symlink("file", "link") != 0 || symlink("nowhere", "dangling") != 0 || mkfifo("fifo", 0644) != 0)
 		perror(BASE "/link");
+	// Reading a link that was not read since it was changed changes its times.
+	struct timespec times[2] = {{time(NULL) + 1000, 0}, {time(NULL), 0}};
+	utimensat(AT_FDCWD, "file", times, 0);
+	utimensat(AT_FDCWD, "link", times, AT_SYMLINK_NOFOLLOW);
 	find_sites();
 	relayed = nsites > 0;
 	printf("relays %d\n", nsites);

@@ -26,6 +26,8 @@ extern const char *self; // the program's own file
 
 // bad notes a failure of the running check; only the first ones are shown.
 void bad(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+// fatal is a failure after which the check cannot go on.
+void fatal(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 // none leaves a check that cannot be made here.
 void none(const char *why) __attribute__((noreturn));
 // note adds to what is shown of a check that went well.
@@ -33,9 +35,13 @@ void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 uint64_t rnd(void);
 
+// scaled is n, or the part of it that was asked for; at least 1.
+int scaled(int n);
+
 // The places a signal or an instruction can be at.
 enum where { elsewhere, in_library, in_page, in_stub };
 enum where where_is(uintptr_t pc);
+uintptr_t library_base(void);
 extern int relayed; // libc's sites are relays
 
 static inline long sys6(long nr, long a, long b, long c, long d, long e, long f)
@@ -75,10 +81,11 @@ enum { gate_sve = 1, gate_streaming = 2, gate_sme = 8 };
 extern struct gate *gate;
 
 // A site is an instruction of libc or the dynamic linker that is a branch to a relay; nrs are the calls it answers.
+enum { max_numbers = 128 };
 struct site {
 	uint32_t *at;
 	int count;
-	unsigned nrs[64];
+	unsigned nrs[max_numbers];
 };
 extern struct site sites[256];
 extern int nsites;
@@ -86,7 +93,8 @@ extern int nsites;
 void find_sites(void);
 // gate_open makes the gate; without it, nothing else of it works.
 void gate_open(void);
-// aim makes the gate enter a site, NULL: its own svc. Only gate_call may run until it is aimed at NULL again.
+// aim makes the gate enter a site, NULL: its own svc. Only gate_call may run until it is aimed at NULL again. Which
+// gate is aimed may change with it.
 void aim(const struct site *s);
 // gate_call enters with what gate->in says.
 void gate_call(void);

@@ -7,7 +7,14 @@ struct gate *gate;
 struct site sites[256];
 int nsites;
 
-static char *code;
+// PRoot puts the dynamic linker far from the C library: a gate for each place.
+static struct {
+	char *code;
+	uintptr_t near;
+} gates[4];
+static int ngates;
+static char *code; // of the gate that is aimed
+
 static int memfd = -1;
 static uintptr_t page_size;
 static const struct site *aimed;
@@ -25,11 +32,20 @@ static uint32_t word(uintptr_t at)
 	return w;
 }
 
-// stub_number is the number a stub is for, or -1 if there is no stub.
-static int stub_number(uintptr_t at)
+// stub_number is the number that the stub at *at is for, or -1 if there is no stub. *at becomes where other numbers go.
+// A stub begins with "sub x8, x8, #nr; cbnz x8, wrong"; wrong is "add x8, x8, #nr; b other".
+static int stub_number(uintptr_t *at)
 {
-	uint32_t w = word(at);
-	return (w & 0xffc003ff) == 0xd1000108 && word(at + 44) == 0xd4000001 ? (int)(w >> 10 & 0xfff) : -1;
+	const uint32_t bti_j = 0xd503249f;
+	uintptr_t stub = word(*at) == bti_j ? *at + 4 : *at;
+	uint32_t w = word(stub), branch = word(stub + 4);
+	if ((w & 0xffc003ff) != 0xd1000108 || (branch & 0xff00001f) != 0xb5000008)
+		return -1;
+	uintptr_t wrong = stub + 4 + ((int64_t)((uint64_t)branch << 40) >> 45 << 2);
+	if (word(wrong) != (w ^ 0x40000000))
+		return -1;
+	*at = target((uint32_t *)(wrong + 4), word(wrong + 4));
+	return w >> 10 & 0xfff;
 }
 
 enum where where_is(uintptr_t pc)
@@ -43,6 +59,8 @@ enum where where_is(uintptr_t pc)
 			return in_stub;
 	return elsewhere;
 }
+
+uintptr_t library_base(void) { return lib_lo; }
 
 void find_sites(void)
 {
@@ -69,13 +87,8 @@ void find_sites(void)
 				continue;
 			s->at = p;
 			s->count = 0;
-			for (int nr; (nr = stub_number(to)) >= 0 && s->count < 64;) {
+			for (int nr; s->count < max_numbers && (nr = stub_number(&to)) >= 0;)
 				s->nrs[s->count++] = nr;
-				uintptr_t next = target((uint32_t *)(to + 80), word(to + 80));
-				if (next == to + 44)
-					break;
-				to = next;
-			}
 			if (s->count > 0)
 				nsites++;
 		}
@@ -98,25 +111,44 @@ static void poke(uint32_t *at, uint32_t w)
 	sys6(SYS_mprotect, (long)page, size, PROT_READ | PROT_EXEC, 0, 0, 0);
 }
 
+// gate_near makes a gate that reaches what is near at.
+static void gate_near(uintptr_t near)
+{
+	size_t size = abi_gate_end - abi_gate;
+	char *p = NULL;
+	if (ngates == sizeof gates / sizeof *gates)
+		fatal("no room for another gate");
+	for (uintptr_t at = (near & ~0xffffful) - 0x100000; near - at < 0x4000000; at -= 0x100000) {
+		p = mmap((void *)at, 0x20000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (p == (void *)at)
+			break;
+		munmap(p, 0x20000);
+		p = NULL;
+	}
+	if (!p)
+		fatal("no place for the gate near %#lx", (long)near);
+	memcpy(p, abi_gate, size);
+	__builtin___clear_cache(p, p + size);
+	mprotect(p, 0x10000, PROT_READ | PROT_EXEC);
+	gates[ngates].code = p;
+	gates[ngates++].near = near;
+}
+
+static int gate_for(uintptr_t at)
+{
+	for (int i = 0; i < ngates; i++)
+		if (at - gates[i].near + 0x3000000 < 0x6000000)
+			return i;
+	return -1;
+}
+
 void gate_open(void)
 {
-	uintptr_t near = nsites ? (uintptr_t)sites[0].at : (uintptr_t)&fopen;
-	size_t size = abi_gate_end - abi_gate;
 	page_size = sysconf(_SC_PAGESIZE);
-	for (uintptr_t at = (near & ~0xffffful) - 0x100000; near - at < 0x4000000; at -= 0x100000) {
-		code = mmap((void *)at, 0x20000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (code == (void *)at)
-			break;
-		munmap(code, 0x20000);
-		code = NULL;
-	}
-	if (!code) {
-		bad("no place for the gate near libc");
-		_exit(3);
-	}
-	memcpy(code, abi_gate, size);
-	__builtin___clear_cache(code, code + size);
-	mprotect(code, 0x10000, PROT_READ | PROT_EXEC);
+	for (int i = 0; i < nsites; i++)
+		if (gate_for((uintptr_t)sites[i].at) < 0)
+			gate_near((uintptr_t)sites[i].at);
+	code = gates[0].code;
 	gate = (void *)(code + 0x10000);
 }
 
@@ -124,17 +156,22 @@ static uint32_t branch(uintptr_t from, uintptr_t to)
 {
 	int64_t d = (int64_t)(to - from) / 4;
 	if (d < -(1 << 25) || d >= 1 << 25) {
-		bad("a branch does not reach");
-		_exit(3);
+		fatal("a branch from %#lx to %#lx does not reach", (long)from, (long)to);
 	}
 	return 0x14000000 | ((uint32_t)d & 0x3ffffff);
 }
 
 void aim(const struct site *s)
 {
-	uintptr_t jump = (uintptr_t)code + (abi_gate_jump - abi_gate);
 	if (aimed)
 		poke(aimed->at + 1, after);
+	if (s) {
+		uint64_t flags = gate->flags;
+		code = gates[gate_for((uintptr_t)s->at)].code;
+		gate = (void *)(code + 0x10000);
+		gate->flags = flags;
+	}
+	uintptr_t jump = (uintptr_t)code + (abi_gate_jump - abi_gate);
 	aimed = s;
 	poke((uint32_t *)jump, s ? branch(jump, (uintptr_t)s->at) : 0xd503201f);
 	if (s) {

@@ -49,9 +49,9 @@ static void eight_threads(void)
 {
 	pthread_t t[8];
 	for (int i = 0; i < 8; i++)
-		if (spawn_thread(&t[i], work, (void *)(intptr_t)400, i & 1 ? PTHREAD_STACK_MIN : 262144))
+		if (spawn_thread(&t[i], work, (void *)(intptr_t)scaled(400), i & 1 ? PTHREAD_STACK_MIN : 262144))
 			bad("pthread_create");
-	for (int k = 0; k < 40; k++) { // and others that come and go
+	for (int k = 0; k < scaled(40); k++) { // and others that come and go
 		pthread_t brief;
 		if (spawn_thread(&brief, work, (void *)(intptr_t)2, PTHREAD_STACK_MIN) == 0)
 			pthread_join(brief, NULL);
@@ -142,7 +142,8 @@ static void busy_parent(void)
 
 static void exec_storm(void)
 {
-	enum { batches = 8, width = 5 };
+	enum { width = 5 };
+	int batches = scaled(8);
 	for (int i = 0; i < batches; i++) {
 		pid_t pids[width];
 		for (int k = 0; k < width; k++) {
@@ -187,7 +188,7 @@ static int count_maps(void)
 static void leaks(void)
 {
 	struct stat st;
-	int calls = relayed ? 100000 : 5000;
+	int calls = relayed ? scaled(100000) : 5000;
 	count_fds();
 	int fds = count_fds(), maps = count_maps();
 	void *brk = sbrk(0);

@@ -8,6 +8,11 @@
 #ifdef __GLIBC__
 #include <pthread.h>
 #endif
+#if !defined __GLIBC__ || __GLIBC__ == 2 && __GLIBC_MINOR__ < 35
+// The compiler's unwinder asks for it; without an answer it looks for objects in another way.
+int _dl_find_object(void *at, void *result);
+int _dl_find_object(void *at, void *result) { return (void)at, (void)result, -1; }
+#endif
 
 static volatile sig_atomic_t hits, jumps, may_jump, wrong_in_handler;
 static volatile long at_pc[4];
@@ -22,20 +27,40 @@ static void on(int sig, void (*f)(int, siginfo_t *, void *), int flags)
 
 static uintptr_t pc_of(void *context) { return ((ucontext_t *)context)->uc_mcontext.pc; }
 
-// next arms the timer for one signal, at a moment that wanders.
+static long span; // what a call takes, in nanoseconds
+
+// next arms the timer for one signal, to come during the call that follows.
 static void next(void)
 {
-	static unsigned step;
-	struct itimerspec one = {{0, 0}, {0, 3000 + (step++ * 7919) % 29000}};
+	struct itimerspec one = {{0, 0}, {0, 1 + (long)(rnd() % (uint64_t)span)}};
 	timer_settime(timer, 0, &one, NULL);
 }
 
+static long now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+// start_timer makes the timer and finds out how long its signals should wait: up to a little more than a call takes.
 static void start_timer(void)
 {
 	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+	struct stat st;
 	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) != 0)
 		bad("timer_create: %s", strerror(errno));
-	next();
+	long best = 1000000000;
+	for (int i = 0; i < 50; i++) {
+		struct itimerspec never = {{0, 0}, {1000, 0}};
+		timer_settime(timer, 0, &never, NULL);
+		long begin = now();
+		stat(BASE "/link", &st);
+		long took = now() - begin;
+		if (took < best)
+			best = took;
+	}
+	span = best * 3 / 2 + 1000;
 }
 
 static void path_calls(void)
@@ -51,30 +76,43 @@ static void path_calls(void)
 	errno = kept;
 }
 
+static volatile sig_atomic_t depth, deepest;
+
+// calling_handler makes calls of its own every eighth time, and lets a further signal come into these.
 static void calling_handler(int sig, siginfo_t *si, void *p)
 {
 	(void)sig, (void)si;
 	at_pc[where_is(pc_of(p))]++;
 	hits++;
-	if (hits % 8 == 0)
+	if (hits % 8 == 0 && depth < 3) {
+		if (++depth > deepest)
+			deepest = depth;
+		next();
 		path_calls();
-	next();
+		depth--;
+	}
 }
 
-// one_round makes calls and looks at every answer.
-static void one_round(int dir)
+// one_round makes calls and looks at every answer. With signals set, each may be interrupted.
+static void one_round(int dir, int signals)
 {
 	struct stat st;
 	char link[64];
+#define soon() (signals ? next() : (void)0)
 	errno = 0;
+	soon();
 	if (stat(BASE "/link", &st) != 0 || st.st_size != 5)
 		bad("stat: %s", strerror(errno));
+	soon();
 	if (fstatat(dir, "missing", &st, 0) != -1 || errno != ENOENT)
 		bad("stat of a missing file: %s", strerror(errno));
+	soon();
 	if (readlink("link", link, sizeof link) != 4 || memcmp(link, "file", 4) != 0)
 		bad("readlink: %s", strerror(errno));
+	soon();
 	if (access(BASE "/file", R_OK) != 0)
 		bad("access: %s", strerror(errno));
+	soon();
 	int fd = open("file", O_RDONLY);
 	char text[8];
 	if (fd < 0 || read(fd, text, 8) != 5)
@@ -82,27 +120,32 @@ static void one_round(int dir)
 	close(fd);
 }
 
-// 10,000 signals while calls are made, every eighth with calls of its own.
+// 10,000 signals while calls are made, on a stack of their own, every eighth with calls and a further signal.
 static void storm(void)
 {
 	sigset_t mask, now;
 	struct sigaction act;
-	int dir = open(BASE, O_RDONLY);
-	on(SIGUSR1, calling_handler, SA_RESTART);
+	stack_t ss = {.ss_sp = malloc(1 << 17), .ss_size = 1 << 17};
+	int dir = open(BASE, O_RDONLY), wanted = scaled(10000);
+	sigaltstack(&ss, NULL);
+	on(SIGUSR1, calling_handler, SA_RESTART | SA_NODEFER | SA_ONSTACK);
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	start_timer();
-	while (hits < 10000)
-		one_round(dir);
+	while (hits < wanted)
+		one_round(dir, 1);
 	timer_delete(timer);
 	sigprocmask(SIG_BLOCK, NULL, &now);
 	sigaction(SIGUSR1, NULL, &act);
-	if (memcmp(&mask, &now, 8) != 0 || act.sa_sigaction != calling_handler)
+	if (memcmp(&mask, &now, 8) != 0 || act.sa_sigaction != calling_handler || act.sa_flags != (SA_SIGINFO | SA_RESTART | SA_NODEFER | SA_ONSTACK))
 		bad("the mask or the handler changed");
 	if (wrong_in_handler)
 		bad("%d wrong answers in the handler", (int)wrong_in_handler);
-	if (relayed && at_pc[in_library] + at_pc[in_page] < 200)
+	if (relayed && (at_pc[in_library] + at_pc[in_page]) * 20 < wanted)
 		bad("only %ld signals came inside a relay", at_pc[in_library] + at_pc[in_page]);
-	note(" %d signals: %ld in the library, %ld in the page, %ld in stubs", (int)hits, at_pc[in_library], at_pc[in_page], at_pc[in_stub]);
+	if (wanted > 1000 && deepest < 2)
+		bad("no handler was interrupted");
+	note(" %d signals: %ld in the library, %ld in the page, %ld in stubs; %d deep", (int)hits, at_pc[in_library], at_pc[in_page], at_pc[in_stub],
+	     (int)deepest);
 }
 
 static void jumping_handler(int sig, siginfo_t *si, void *p)
@@ -115,30 +158,30 @@ static void jumping_handler(int sig, siginfo_t *si, void *p)
 		jumps++;
 		siglongjmp(back, 1);
 	}
-	next();
 }
 
 // Relays left by siglongjmp leave nothing behind that a later call would find.
 static void jump_out(void)
 {
-	int dir = open(BASE, O_RDONLY);
+	int dir = open(BASE, O_RDONLY), wanted = scaled(1000);
 	on(SIGUSR1, jumping_handler, 0);
 	start_timer();
-	for (volatile int i = 0; jumps < 1000 && i < 400000; i++) {
+	for (volatile int i = 0; jumps < wanted && i < 400 * wanted; i++) {
 		if (sigsetjmp(back, 1) != 0)
-			next();
+			continue;
 		struct stat st;
+		next();
 		may_jump = 1; // no descriptor is lost: these open nothing
 		int r = stat(i % 3 ? BASE "/file" : "link", &st);
 		may_jump = 0;
 		if (r != 0 || st.st_size != 5)
 			bad("stat: %s", strerror(errno));
 		if (i % 16 == 0)
-			one_round(dir);
+			one_round(dir, 0);
 	}
 	timer_delete(timer);
-	if (jumps < 1000)
-		bad("only %d jumps", (int)jumps);
+	if (jumps < wanted)
+		bad("only %d jumps; %d signals", (int)jumps, (int)hits);
 	note(" %d jumps", (int)jumps);
 }
 
@@ -156,8 +199,6 @@ static void moving_handler(int sig, siginfo_t *si, void *p)
 		memcpy(uc->uc_mcontext.regs, retreat.uc_mcontext.regs, sizeof retreat.uc_mcontext.regs);
 		uc->uc_mcontext.sp = retreat.uc_mcontext.sp;
 		uc->uc_mcontext.pc = retreat.uc_mcontext.pc;
-	} else {
-		next();
 	}
 }
 
@@ -171,16 +212,17 @@ static void marking_handler(int sig, siginfo_t *si, void *p)
 // A handler may change pc and all registers: back to a brk that was passed before.
 static void moved_away(void)
 {
+	int wanted = scaled(300);
 	on(SIGUSR1, moving_handler, 0);
 	on(SIGTRAP, marking_handler, 0);
 	start_timer();
-	for (volatile int i = 0; retreats < 300 && i < 400000; i++) {
+	for (volatile int i = 0; retreats < wanted && i < 400 * wanted; i++) {
 		__asm__ volatile("brk #0" ::: "memory", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15");
 		may_jump = 0;
-		if (retreats >= 300)
+		if (retreats >= wanted)
 			break;
-		next();
 		struct stat st;
+		next();
 		may_jump = 1;
 		int r = stat(BASE "/link", &st);
 		may_jump = 0;
@@ -188,8 +230,8 @@ static void moved_away(void)
 			bad("stat: %s", strerror(errno));
 	}
 	timer_delete(timer);
-	if (retreats < 300)
-		bad("only %d", retreats);
+	if (retreats < wanted)
+		bad("only %d; %d signals", retreats, (int)hits);
 	note(" %d times", retreats);
 }
 
@@ -281,7 +323,7 @@ static int dir_for_contexts;
 static void in_context(void)
 {
 	for (int i = 0; i < 50; i++)
-		one_round(dir_for_contexts);
+		one_round(dir_for_contexts, 0);
 }
 
 // Contexts on stacks of 8 KiB, with a page behind them that nobody may touch, and with somebody else's bytes.
@@ -337,6 +379,9 @@ static void interrupted(void)
 		bad("%d signals", (int)hits);
 }
 
+static uintptr_t lost[16];
+static int lost_count;
+
 struct trail {
 	int frames, victim, main;
 };
@@ -377,6 +422,8 @@ static void unwinding_handler(int sig, siginfo_t *si, void *p)
 		seen_in[w]++;
 		if (t.victim == 1 && t.main == 1)
 			seen_ok[w]++;
+		else if (w == in_library)
+			lost[lost_count++ % 16] = uc->uc_mcontext.pc;
 		// Along the frame records, as profilers do.
 		uintptr_t *fp = (uintptr_t *)uc->uc_mcontext.regs[29];
 		for (int i = 0; i < 32 && fp; i++) {
@@ -389,7 +436,6 @@ static void unwinding_handler(int sig, siginfo_t *si, void *p)
 			fp = (uintptr_t *)fp[0];
 		}
 	}
-	next();
 }
 
 // From a signal inside a relay the caller is found, by unwinding and along the frame records.
@@ -397,15 +443,20 @@ __attribute__((noinline)) static void unwinding(void)
 {
 	if (!relayed)
 		none("no relays");
+	int wanted = scaled(200);
 	on(SIGUSR1, unwinding_handler, 0);
 	start_timer();
 	struct stat st;
-	for (volatile int i = 0; seen_in[in_library] < 200 && hits < 20000; i++)
+	for (volatile int i = 0; seen_in[in_library] < wanted && i < 400 * wanted; i++) {
+		next();
 		if (victim(BASE "/link", &st) != 0)
 			bad("stat: %s", strerror(errno));
+	}
 	timer_delete(timer);
-	if (seen_in[in_library] < 200 || seen_ok[in_library] != seen_in[in_library])
-		bad("unwound %ld of %ld times from the library", seen_ok[in_library], seen_in[in_library]);
+	if (seen_in[in_library] < wanted || lost_count > 2 + wanted / 8) // the entry's first instructions are not described
+		bad("unwound %ld of %ld times from the library, %d signals", seen_ok[in_library], seen_in[in_library], (int)hits);
+	for (int i = 0; i < lost_count && i < 16; i++)
+		note(" lost at %#lx of the library", (long)(lost[i] - library_base()));
 	if (walked_ok[in_library] * 100 < seen_in[in_library] * 90)
 		bad("walked %ld of %ld times from the library", walked_ok[in_library], seen_in[in_library]);
 	note(" library %ld/%ld walked %ld, page %ld/%ld walked %ld, stubs %ld/%ld walked %ld", seen_ok[1], seen_in[1], walked_ok[1], seen_ok[2], seen_in[2],

@@ -1,0 +1,115 @@
+package abi
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"svcrelay/tests/rig"
+	"svcrelay/tests/rig/guest"
+	"svcrelay/tests/rig/repo"
+	"svcrelay/tests/rig/toolchain"
+)
+
+// Where things are: the tools in the VM, the program and the library in a guest.
+const (
+	toolDir = "/opt/svcrelay"
+	program = "/opt/abi"
+	library = "/usr/lib/libsvcrelay.so"
+)
+
+// Cell is one guest on one machine, with the library or under PRoot alone.
+type Cell struct {
+	Kernel   string  `json:"kernel"`
+	PageSize int     `json:"page_size"` // in bytes
+	CPU      string  `json:"cpu"`
+	Libc     string  `json:"libc"`
+	Library  bool    `json:"library"`
+	Relays   int     `json:"relays"` // sites of the C library and the dynamic linker that are branches
+	Seconds  float64 `json:"seconds"`
+	Checks   []Check `json:"checks"`
+}
+
+// Check is what one check said.
+type Check struct {
+	Name   string `json:"name"`
+	State  string `json:"state"` // ok, none (cannot be made there) or FAIL
+	Detail string `json:"detail,omitempty"`
+}
+
+// sources are the parts of the program.
+var sources = []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c", "abiproc.c"}
+
+// job puts the program and the library into the guests. Their /tmp keeps no times of access: those of two reads differ.
+func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.Job, error) {
+	j := rig.Job{Kernel: kernel, CPU: cpu, Guests: in, KeepOn: true, Files: map[string]rig.File{}, Timeout: 10 * time.Minute}
+	top, err := repo.Root()
+	if err != nil {
+		return j, err
+	}
+	dist := filepath.Join(top, "dist")
+	j.Files[toolDir+"/svcrelay"] = rig.File{HostPath: filepath.Join(dist, "svcrelay-arm64")}
+	j.Files[toolDir+"/libsvcrelay-tracer.so"] = rig.File{HostPath: filepath.Join(dist, "libsvcrelay-tracer.so")}
+	for _, g := range in {
+		cc, err := toolchain.For(ctx, g)
+		if err != nil {
+			return j, err
+		}
+		out, files := filepath.Join(tmp, g), []string{}
+		for _, s := range sources {
+			files = append(files, filepath.Join(top, "tests/guest", s))
+		}
+		extra := []string{"-pthread", "-lgcc_eh"}
+		if g == "bullseye" {
+			extra = append(extra, "-lrt")
+		}
+		if err := cc.Compile(ctx, out, files, extra...); err != nil {
+			return j, err
+		}
+		dir := guest.Root(g) + "/tmp"
+		j.Files[guest.Root(g)+program] = rig.File{HostPath: out}
+		j.Files[guest.Root(g)+library] = rig.File{HostPath: filepath.Join(dist, "libsvcrelay.so"), Mode: 0o644}
+		j.Commands = append(j.Commands, rig.Command{Name: "prepare " + g, Argv: rig.Shell("mkdir -p " + dir + " && mount -t tmpfs -o noatime,mode=1777 none " + dir)})
+	}
+	return j, nil
+}
+
+// with is the command that runs the program with a library; lib is its place in the guest.
+func with(g, lib string, args ...string) rig.Command {
+	c := rig.UnderPRoot(g, nil)
+	c.Argv = append([]string{toolDir + "/svcrelay", "run", "--"}, c.Argv...)
+	c.Argv = append(append(c.Argv, "/usr/bin/env", "LD_PRELOAD="+lib, program), args...)
+	c.Name, c.Timeout, c.Env = g+" with "+lib, 5*time.Minute, []string{"PATH=/usr/bin:/bin"}
+	return c
+}
+
+// alone is the command that runs the program under PRoot only.
+func alone(g string, args ...string) rig.Command {
+	c := rig.UnderPRoot(g, nil, append([]string{program}, args...)...)
+	c.Name, c.Timeout = g+" alone", 5*time.Minute
+	return c
+}
+
+// read takes the results from what the program wrote. The number of relays is -1 if it says none.
+func read(o rig.Outcome) (relays int, results []Check, complaints []string) {
+	relays = -1
+	for line := range strings.Lines(string(o.Stdout)) {
+		line = strings.TrimRight(line, "\n")
+		if n, err := fmt.Sscanf(line, "relays %d", &relays); n == 1 && err == nil {
+			continue
+		}
+		f := strings.SplitN(line, " ", 3)
+		if strings.HasPrefix(line, " ") || len(f) < 2 {
+			complaints = append(complaints, line)
+			continue
+		}
+		c := Check{Name: f[0], State: f[1]}
+		if len(f) == 3 {
+			c.Detail = f[2]
+		}
+		results = append(results, c)
+	}
+	return relays, results, complaints
+}

@@ -1,0 +1,47 @@
+package abi
+
+// A machine is one boot; each of its guests is a cell.
+type machine struct {
+	kernel, cpu string
+	full        string // the guest in which everything is repeated as often as can be asked for
+	alone       string // the guest that also runs under PRoot without the library
+}
+
+// guests are the C libraries: glibc 2.31, 2.36, 2.41, 2.43 and musl.
+var guests = []string{"bullseye", "bookworm", "trixie", "forky", "musl"}
+
+// libcs names them for people.
+var libcs = map[string]string{"bullseye": "2.31", "bookworm": "2.36", "trixie": "2.41", "forky": "2.43", "musl": "musl"}
+
+// machines are the boots of the matrix.
+var machines = []machine{
+	{kernel: "6.1", cpu: "cortex-a76", full: "bookworm", alone: "bookworm"},
+	{kernel: "6.1", cpu: "max"},
+	{kernel: "5.10", cpu: "cortex-a76"},
+	{kernel: "5.10", cpu: "max"},
+	{kernel: "6.12", cpu: "cortex-a76"},
+	{kernel: "6.12", cpu: "max"},
+	{kernel: "6.12-16k", cpu: "cortex-a76"},
+	{kernel: "6.12-16k", cpu: "max"},
+	{kernel: "7.2", cpu: "cortex-a76"},
+	{kernel: "7.2", cpu: "max"},
+}
+
+// checks are what the program must have said something about.
+var checks = []string{"registers", "stack-end", "stack-depth", "errno", "memory", "tagged", "mte", "sve", "sme",
+	"storm", "jump-out", "moved-away", "small-stacks", "local-stack", "contexts", "interrupted", "unwinding",
+	"threads", "busy-parent", "exec-storm", "leaks", "cancelled", "no-descriptors"}
+
+// needs says whether a check must be made in a cell with the library, not only tried.
+func (c *Cell) needs(check string) bool {
+	if c.Libc == "musl" {
+		return false
+	}
+	switch check {
+	case "sve":
+		return c.CPU == "max"
+	case "mte", "sme": // of the kernels, 5.10 knows neither; streaming vectors came with 5.19
+		return c.CPU == "max" && c.Kernel != "5.10"
+	}
+	return true
+}
