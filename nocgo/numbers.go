@@ -95,6 +95,7 @@ const (
 	SysMadvise        = 233
 	SysExecveat       = 281
 	SysStatx          = 291
+	SysClone3         = 435
 	SysOpenat2        = 437
 	SysFaccessat2     = 439
 	SysFchmodat2      = 452

@@ -10,16 +10,23 @@ const probeGranule = 4096
 // and nothing changes. The page may still go away between this answer and its use by another thread of the
 // process unmapping it; a program that unmaps a path while a system call reads it has no defined result either,
 // but it would get EFAULT where it now gets SIGSEGV.
+//
+// A pointer with something in its top byte is never said to be readable: with memory tags every 16 bytes may be
+// forbidden to it, so that one question per granule of mapping would not do.
 func Readable(addr uintptr) bool {
-	return Raw(SysRtSigprocmask, ^uintptr(0), addr, 0, 8, 0, 0) == Fail(EINVAL)
+	return !tagged(addr) && Raw(SysRtSigprocmask, ^uintptr(0), addr, 0, 8, 0, 0) == Fail(EINVAL)
 }
 
 // Writable says whether the 8 bytes at addr can be written, by letting the kernel store the signal mask there.
-// Their former content is lost: use it only on memory that is about to be overwritten.
+// Their former content is lost: use it only on memory that is about to be overwritten. Of a pointer with something in
+// its top byte it says no, for the reason that Readable has.
 func Writable(addr uintptr) bool {
 	// The kernel takes NULL for "do not store".
-	return addr != 0 && Raw(SysRtSigprocmask, 0, 0, addr, 8, 0, 0) == 0
+	return addr != 0 && !tagged(addr) && Raw(SysRtSigprocmask, 0, 0, addr, 8, 0, 0) == 0
 }
+
+// tagged says whether the processor would leave out a part of the address.
+func tagged(addr uintptr) bool { return addr>>56 != 0 }
 
 // CString copies the NUL-terminated string at addr, which may be any address at all, to dst. It returns the
 // length without the NUL, or a negated errno: EFAULT where memory ends before the string does, ENAMETOOLONG

@@ -78,6 +78,9 @@ func sameView(n int, tracer uint64) bool {
 		if theirs.root != conf.root || theirs.binds != conf.binds || theirs.modes != conf.modes {
 			return false
 		}
+		if theirs.api != conf.api {
+			conf.api = 0 // the launcher knows what it runs on
+		}
 		if hasPrefix(conf.key, RunKey) {
 			return true
 		}

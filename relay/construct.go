@@ -51,6 +51,7 @@ func prepare(s *translate.Scratch) bool {
 	}
 	chooseSites(&wanted)
 	addModes(&wanted, conf.mode)
+	addAbsent(&wanted, conf.api)
 	if !view.Configure(s, conf.root, conf.binds, conf.ttl) {
 		return false
 	}
@@ -76,6 +77,7 @@ func prepare(s *translate.Scratch) bool {
 	nocgo.Store64(nocgo.Symbol("svcrelay_stack"), uint64(low))
 	plan.Effects = wanted
 	leaveEffects(&plan.Effects)
+	absentEffects(&plan.Effects, conf.api)
 	modeEffects(&plan.Effects, conf.mode)
 	nocgo.Store8(seenAddr(), 1)
 	plan.Mark = seenAddr()

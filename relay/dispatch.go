@@ -33,6 +33,12 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	case confines(&f.Call):
 		view.Withdraw()
 	}
+	if absent(conf.api, f.Call.Nr) {
+		if stats.on {
+			stats.count(f.Call.Nr, translate.Answered)
+		}
+		return nocgo.Fail(nocgo.ENOSYS), 0
+	}
 	s.Quick = how&(patcher.Quick|patcher.Careful) != 0
 	shielded := how&patcher.Shielded != 0 && f.Call.Nr == nocgo.SysOpenat
 	if shielded {
@@ -86,11 +92,15 @@ func confines(c *translate.Call) bool {
 // every call asks for its stack. The call itself is declined.
 func watchStack(addr uintptr) (declined uintptr) {
 	const pointer, size = 0, 16 // in stack_t
-	if !nocgo.Readable(addr) || !nocgo.Readable(addr+size) {
-		return 1
-	}
 	at := nocgo.Symbol("svcrelay_stack")
 	if at == 0 {
+		return 1
+	}
+	if addr>>56 != 0 { // a pointer with a tag, which cannot be asked about: suppose the worst
+		nocgo.Store64(at, 0)
+		return 1
+	}
+	if !nocgo.Readable(addr) || !nocgo.Readable(addr+size) {
 		return 1
 	}
 	low := uintptr(nocgo.Load64(at))

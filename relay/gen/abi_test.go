@@ -39,7 +39,7 @@ func abi(lib, exe string, checks ...string) (string, error) {
 // TestInvisible makes the checks of registers and stacks that need no kernel of their own: the emulator has vectors of
 // five lengths, streaming mode and memory tags.
 func TestInvisible(t *testing.T) {
-	checks := []string{"registers", "stack-end", "stack-depth", "errno", "mte", "sve", "sme", "small-stacks", "local-stack", "contexts", "jump-out",
+	checks := []string{"registers", "stack-end", "stack-depth", "stack-growth", "errno", "mte", "sve", "sme", "small-stacks", "local-stack", "contexts", "jump-out",
 		"moved-away", "threads", "cancelled", "no-descriptors", "leaks"}
 	out, err := abi(believer(t, nil), abiProgram(t), checks...)
 	if err != nil {
@@ -100,5 +100,20 @@ func TestFaultsAreNoticed(t *testing.T) {
 		if out, err := abi(file, exe, f.check); err == nil || !strings.Contains(out, f.check+" FAIL") {
 			t.Errorf("%s: %s does not notice: %v\n%s", f.name, f.check, err, out)
 		}
+	}
+}
+
+// TestExceptions throws from signal handlers that come in the middle of relays, and cancels threads there.
+func TestExceptions(t *testing.T) {
+	exe := filepath.Join(t.TempDir(), "abicxx")
+	if msg, err := exec.Command("aarch64-linux-gnu-g++", "-O2", "-fnon-call-exceptions", "-static-libstdc++", "-pthread", "-o", exe, "../../tests/guest/abicxx.cc").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, msg)
+	}
+	cmd := exec.Command("qemu-aarch64", "-L", sysroot, "-E", "LD_PRELOAD="+believer(t, nil), exe, "200")
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "PROOT_FP_ROOT=/", "PROOT_FP_KEY=k")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "exceptions ok 200") || !strings.Contains(string(out), "cancellation ok") {
+		t.Errorf("%v:\n%s", err, out)
 	}
 }

@@ -62,6 +62,18 @@ uint64_t rnd(void)
 	return s;
 }
 
+const char *volatile doing = "";
+
+static void too_long(int sig)
+{
+	char line[200];
+	int n = snprintf(line, sizeof line, "%s FAIL takes too long, %s\n", running, doing);
+	(void)sig;
+	if (write(1, line, n) < 0)
+		_exit(2);
+	_exit(1);
+}
+
 static int percent = 100;
 
 int scaled(int n)
@@ -78,6 +90,7 @@ static int run(const struct check *c)
 	pid_t pid = fork();
 	if (pid == 0) {
 		running = c->name;
+		signal(SIGALRM, too_long);
 		alarm(c->seconds ? c->seconds : 60);
 		c->run();
 		if (wrong)

@@ -33,6 +33,9 @@ void none(const char *why) __attribute__((noreturn));
 // note adds to what is shown of a check that went well.
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+// doing tells what the check is at, for the case that it does not end.
+extern const char *volatile doing;
+
 uint64_t rnd(void);
 
 // scaled is n, or the part of it that was asked for; at least 1.
@@ -80,14 +83,14 @@ enum { gate_sve = 1, gate_streaming = 2, gate_sme = 8 };
 
 extern struct gate *gate;
 
-// A site is an instruction of libc or the dynamic linker that is a branch to a relay; nrs are the calls it answers.
-enum { max_numbers = 128 };
+// A site is an instruction of libc or the dynamic linker that is a branch to a relay. One whose number is known answers
+// only nr; any other, whatever is in x8.
 struct site {
 	uint32_t *at;
-	int count;
-	unsigned nrs[max_numbers];
+	int any;
+	unsigned nr;
 };
-extern struct site sites[256];
+extern struct site sites[512];
 extern int nsites;
 
 void find_sites(void);

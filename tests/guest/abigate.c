@@ -4,7 +4,7 @@
 extern const char abi_gate[], abi_gate_jump[], abi_gate_svc[], abi_gate_back[], abi_gate_end[];
 
 struct gate *gate;
-struct site sites[256];
+struct site sites[512];
 int nsites;
 
 // PRoot puts the dynamic linker far from the C library: a gate for each place.
@@ -32,20 +32,16 @@ static uint32_t word(uintptr_t at)
 	return w;
 }
 
-// stub_number is the number that the stub at *at is for, or -1 if there is no stub. *at becomes where other numbers go.
-// A stub begins with "sub x8, x8, #nr; cbnz x8, wrong"; wrong is "add x8, x8, #nr; b other".
-static int stub_number(uintptr_t *at)
+// is_stub says whether there is a stub, and fills in what it answers. The stub for one number begins with
+// "sub x8, x8, #nr; cbnz x8"; that for any turns x8 around.
+static int is_stub(uintptr_t at, struct site *s)
 {
 	const uint32_t bti_j = 0xd503249f;
-	uintptr_t stub = word(*at) == bti_j ? *at + 4 : *at;
-	uint32_t w = word(stub), branch = word(stub + 4);
-	if ((w & 0xffc003ff) != 0xd1000108 || (branch & 0xff00001f) != 0xb5000008)
-		return -1;
-	uintptr_t wrong = stub + 4 + ((int64_t)((uint64_t)branch << 40) >> 45 << 2);
-	if (word(wrong) != (w ^ 0x40000000))
-		return -1;
-	*at = target((uint32_t *)(wrong + 4), word(wrong + 4));
-	return w >> 10 & 0xfff;
+	at += word(at) == bti_j ? 4 : 0;
+	uint32_t w = word(at);
+	s->any = (w & 0xffff03ff) == 0x93c80108;
+	s->nr = w >> 10 & 0xfff;
+	return s->any || ((w & 0xffc003ff) == 0xd1000108 && (word(at + 4) & 0xff00001f) == 0xb5000008);
 }
 
 enum where where_is(uintptr_t pc)
@@ -78,7 +74,7 @@ void find_sites(void)
 			stubs_lo[nstubs] = lo, stubs_hi[nstubs++] = hi;
 		if (!strstr(name, "/libc.") && !strstr(name, "/libc-") && !strstr(name, "/ld-"))
 			continue;
-		for (uint32_t *p = (uint32_t *)lo; p < (uint32_t *)hi && nsites < 256; p++) {
+		for (uint32_t *p = (uint32_t *)lo; p < (uint32_t *)hi && nsites < 512; p++) {
 			struct site *s = &sites[nsites];
 			if ((*p & 0xfc000000) != 0x14000000)
 				continue;
@@ -86,11 +82,7 @@ void find_sites(void)
 			if (to >= lo && to < hi)
 				continue;
 			s->at = p;
-			s->count = 0;
-			for (int nr; s->count < max_numbers && (nr = stub_number(&to)) >= 0;)
-				s->nrs[s->count++] = nr;
-			if (s->count > 0)
-				nsites++;
+			nsites += is_stub(to, s);
 		}
 	}
 	if (f)

@@ -91,6 +91,7 @@ static void busy_parent(void)
 	for (int i = 0; i < 4; i++)
 		spawn_thread(&t[i], work, (void *)(intptr_t)-1, 262144);
 	for (int i = 0; i < 6; i++) {
+		doing = "fork";
 		pid_t pid = fork();
 		if (pid == 0) {
 			int ok = answers_right(AT_FDCWD, i) && chdir("dir") == 0 && access("../file", R_OK) == 0 && access("file", R_OK) != 0;
@@ -98,6 +99,7 @@ static void busy_parent(void)
 		}
 		if (ended(pid) != 0)
 			bad("the child of fork saw something else");
+		doing = "vfork";
 		pid = vfork();
 		if (pid == 0) {
 			struct stat st;
@@ -113,6 +115,7 @@ static void busy_parent(void)
 		int code = ended(pid);
 		if (code != 0)
 			bad("the child of vfork ended with %d", code);
+		doing = "posix_spawn";
 		char *argv[] = {(char *)"abi", (char *)"exec-me", (char *)BASE "/link", NULL};
 		posix_spawn_file_actions_t fa;
 		posix_spawn_file_actions_init(&fa);
@@ -122,6 +125,7 @@ static void busy_parent(void)
 		else if ((code = ended(pid)) != 0)
 			bad("what posix_spawn started ended with %d", code);
 		posix_spawn_file_actions_destroy(&fa);
+		doing = "clone";
 		static const int kinds[] = {0, CLONE_FILES, CLONE_VM | CLONE_VFORK, CLONE_FS, CLONE_VM | CLONE_FILES | CLONE_VFORK, CLONE_FS | CLONE_FILES};
 		struct cloned c = {kinds[i], 0};
 		char *stack = malloc(65536);
@@ -132,6 +136,7 @@ static void busy_parent(void)
 		if (!answers_right(AT_FDCWD, i))
 			bad("the parent's directory moved");
 	}
+	doing = "pthread_join";
 	stop = 1;
 	for (int i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
@@ -287,6 +292,6 @@ static void no_descriptors(void)
 }
 
 const struct check process_checks[] = {
-	{"threads", eight_threads, 0}, {"busy-parent", busy_parent, 0}, {"exec-storm", exec_storm, 0}, {"leaks", leaks, 0},
+	{"threads", eight_threads, 300}, {"busy-parent", busy_parent, 120}, {"exec-storm", exec_storm, 0}, {"leaks", leaks, 300},
 	{"cancelled", cancelled, 0}, {"no-descriptors", no_descriptors, 0}, {NULL, NULL, 0},
 };

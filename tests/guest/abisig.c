@@ -464,6 +464,6 @@ __attribute__((noinline)) static void unwinding(void)
 }
 
 const struct check signal_checks[] = {
-	{"storm", storm, 120}, {"jump-out", jump_out, 0}, {"moved-away", moved_away, 0}, {"small-stacks", small_stacks, 0},
+	{"storm", storm, 400}, {"jump-out", jump_out, 0}, {"moved-away", moved_away, 0}, {"small-stacks", small_stacks, 0},
 	{"local-stack", local_stack, 0}, {"contexts", contexts, 0}, {"interrupted", interrupted, 0}, {"unwinding", unwinding, 0}, {NULL, NULL, 0},
 };
