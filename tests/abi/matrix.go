@@ -28,9 +28,9 @@ var machines = []machine{
 }
 
 // checks are what the program must have said something about.
-var checks = []string{"registers", "stack-end", "stack-depth", "errno", "memory", "tagged", "mte", "sve", "sme",
+var checks = []string{"registers", "stack-end", "stack-depth", "stack-growth", "errno", "memory", "tagged", "mte", "sve", "sme",
 	"storm", "jump-out", "moved-away", "small-stacks", "local-stack", "contexts", "interrupted", "unwinding",
-	"threads", "busy-parent", "exec-storm", "leaks", "cancelled", "no-descriptors"}
+	"threads", "busy-parent", "exec-storm", "leaks", "cancelled", "no-descriptors", "robust-lists"}
 
 // needs says whether a check must be made in a cell with the library, not only tried.
 func (c *Cell) needs(check string) bool {

@@ -291,7 +291,80 @@ static void no_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &old);
 }
 
+struct robust {
+	pthread_mutex_t m;
+	int locked;
+};
+
+static struct robust *shared_robust(void)
+{
+	struct robust *r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t a;
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+	pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&r->m, &a);
+	return r;
+}
+
+static void *dies_with_it(void *arg)
+{
+	struct robust *r = arg;
+	answers_right(AT_FDCWD, 0);
+	pthread_mutex_lock(&r->m);
+	answers_right(AT_FDCWD, 1);
+	return NULL;
+}
+
+static void *list_heads(void *arg)
+{
+	void *by_libc = NULL, *by_svc = NULL;
+	static char mine[24] __attribute__((aligned(8)));
+	long n = 0, m = 0;
+	if (syscall(SYS_get_robust_list, 0, &by_libc, &n) != 0 || sys6(SYS_get_robust_list, 0, (long)&by_svc, (long)&m, 0, 0, 0) != 0 || by_libc != by_svc || n != m)
+		bad("the list is at %p, %ld; a plain call says %p, %ld", by_libc, n, by_svc, m);
+	void *kept = by_svc;
+	memcpy(mine, (void *[]){mine}, 8); // an empty list
+	if (sys6(SYS_set_robust_list, (long)mine, sizeof mine, 0, 0, 0, 0) != 0 || syscall(SYS_get_robust_list, 0, &by_libc, &n) != 0 || by_libc != mine)
+		bad("a list that was set by a plain call is at %p", by_libc);
+	if (syscall(SYS_set_robust_list, kept, m) != 0 || sys6(SYS_get_robust_list, 0, (long)&by_svc, (long)&m, 0, 0, 0) != 0 || by_svc != kept)
+		bad("a list that was set by libc is at %p", by_svc);
+	if (syscall(SYS_set_robust_list, kept, 5) != -1 || errno != EINVAL)
+		bad("a list of a wrong size was taken");
+	return arg;
+}
+
+// The lists of robust mutexes are one thing for patched and plain callers, and the kernel walks them at an owner's end.
+static void robust_lists(void)
+{
+	pthread_t t;
+	list_heads(NULL);
+	pthread_create(&t, NULL, list_heads, NULL);
+	pthread_join(t, NULL);
+	for (int i = 0; i < 10; i++) {
+		struct robust *r = shared_robust();
+		if (i % 2) {
+			pthread_create(&t, NULL, dies_with_it, r);
+			pthread_join(t, NULL);
+		} else {
+			pid_t pid = fork();
+			if (pid == 0) {
+				dies_with_it(r);
+				if (i % 4)
+					kill(getpid(), SIGKILL);
+				_exit(0);
+			}
+			waitpid(pid, NULL, 0);
+		}
+		int e = pthread_mutex_lock(&r->m);
+		if (e != EOWNERDEAD || pthread_mutex_consistent(&r->m) != 0 || pthread_mutex_unlock(&r->m) != 0 || pthread_mutex_lock(&r->m) != 0)
+			bad("after its owner's end a mutex gives %s", strerror(e));
+		munmap(r, sizeof *r);
+	}
+}
+
 const struct check process_checks[] = {
 	{"threads", eight_threads, 300}, {"busy-parent", busy_parent, 120}, {"exec-storm", exec_storm, 0}, {"leaks", leaks, 300},
-	{"cancelled", cancelled, 0}, {"no-descriptors", no_descriptors, 0}, {NULL, NULL, 0},
+	{"cancelled", cancelled, 0}, {"no-descriptors", no_descriptors, 0},
+	{"robust-lists", robust_lists, 0}, {NULL, NULL, 0},
 };

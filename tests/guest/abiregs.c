@@ -2,6 +2,7 @@
 #include "abi.h"
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
@@ -268,17 +269,96 @@ static void pointer_calls(unsigned nr)
 			}
 }
 
+// bad_calls lists calls that change something, with pointers that lead to an error; and those that fill a buffer.
+static void bad_calls(unsigned nr)
+{
+	const uint64_t ptrs[] = {0, 8, (uintptr_t)nothing, at(0x180), at(slot - 3), 1ull << 55, 0xffff800000000000, ~0ull, at(0x180) | TAG};
+	const uint64_t bufs[] = {at(0x1000), at(slot - 8), at(slot - 80), 0, 8, (uintptr_t)nothing, (uintptr_t)readonly, at(0x1000) | TAG, 0xffff800000000000, ~0ull};
+	const uint64_t good = at(0x180);
+	ntrials = 0;
+	for (unsigned p = 0; p < sizeof ptrs / 8; p++) {
+		const uint64_t b = ptrs[p];
+		switch (nr) {
+		case 17: // getcwd
+		case 160: // uname
+			break;
+		case 34: // mkdirat
+		case 35: // unlinkat
+		case 33: // mknodat
+		case 53: // fchmodat
+		case 452: // fchmodat2
+		case 439: // faccessat2
+			add("a path", nr, cwd, b, 0, 0, 0);
+			add("a path from a directory", nr, dirfd, b, 0, 0, 0);
+			break;
+		case 54: // fchownat
+			add("a path", nr, cwd, b, 0, 0, 0);
+			break;
+		case 36: // symlinkat
+			add("a link's text", nr, b, cwd, good, 0, 0);
+			add("a link's name", nr, at(0x100), cwd, b, 0, 0);
+			break;
+		case 37: // linkat
+		case 38: // renameat
+		case 276: // renameat2
+			add("the first path", nr, cwd, b, cwd, good, 0);
+			add("the second path", nr, cwd, at(0x140), cwd, b, 0);
+			add("both paths", nr, dirfd, b, dirfd, b, 0);
+			break;
+		case 43: // statfs
+			for (unsigned k = 0; k < 4; k++)
+				add("a path and a buffer", nr, b, bufs[k * 3 % 10], 0, 0, 0);
+			break;
+		case 45: // truncate
+		case 49: // chdir
+		case 51: // chroot
+			add("a path", nr, b, 0, 0, 0, 0);
+			break;
+		case 88: // utimensat
+			add("a path", nr, cwd, b, 0, 0, 0);
+			add("times", nr, cwd, good, b, 0, 0);
+			break;
+		case 5: // setxattr
+		case 6:
+			add("a path", nr, b, at(0x300), at(0x1000), 4, 0);
+			add("a name", nr, good, b, at(0x1000), 4, 0);
+			add("a value", nr, good, at(0x300), b, 4, 0);
+			break;
+		case 14: // removexattr
+		case 15:
+			add("a path", nr, b, at(0x300), 0, 0, 0);
+			add("a name", nr, good, b, 0, 0, 0);
+			break;
+		case 437: // openat2
+			add("a path", nr, cwd, b, at(0x1000), 24, 0);
+			add("a structure", nr, cwd, at(0x140), b, 24, 0);
+			break;
+		}
+	}
+	for (unsigned k = 0; k < sizeof bufs / 8; k++)
+		if (nr == 17)
+			for (unsigned n = 0; n < 3; n++)
+				add("a buffer", nr, bufs[k], (uint64_t[]){64, 4, 0}[n], 0, 0, 0);
+		else if (nr == 160)
+			add("a buffer", nr, bufs[k], 0, 0, 0, 0);
+		else if (nr == 43)
+			add("a buffer", nr, at(0x100), bufs[k], 0, 0, 0);
+}
+
 // Every pointer of every answered call.
 static void memory(void)
 {
 	prepare();
 	int made = 0;
-	static const unsigned nrs[] = {79, 56, 48, 78, 291, 8, 11};
+	static const unsigned nrs[] = {79, 56, 48, 78, 291, 8, 11, 5, 6, 14, 15, 17, 33, 34, 35, 36, 37, 38, 43, 45, 49, 53, 54, 88, 160, 276, 437, 439, 452};
 	for (unsigned n = 0; n < sizeof nrs / sizeof *nrs; n++) {
 		const struct site *s = site_for(nrs[n]);
 		if (!s)
 			continue;
-		pointer_calls(nrs[n]);
+		if (n < 7)
+			pointer_calls(nrs[n]);
+		else
+			bad_calls(nrs[n]);
 		for (int k = 0; k < ntrials; k++)
 			own(&trials_[k], &results[k]);
 		aim(s);
@@ -319,6 +399,41 @@ static void stack_end(void)
 		aim(NULL);
 	}
 	note(" %d calls", made);
+}
+
+// The main thread's stack may grow as far as its limit says, and calls work all the way down.
+static void stack_growth(void)
+{
+	enum { limit = 0x60000 };
+	struct rlimit tight;
+	uintptr_t top = 0, lo, hi;
+	char line[512];
+	prepare();
+	make_some();
+	FILE *f = fopen("/proc/self/maps", "r");
+	while (f && fgets(line, sizeof line, f))
+		if (strstr(line, "[stack]") && sscanf(line, "%lx-%lx", &lo, &hi) == 2)
+			top = hi;
+	if (f)
+		fclose(f);
+	if (!top || getrlimit(RLIMIT_STACK, &tight) != 0)
+		fatal("no stack");
+	tight.rlim_cur = limit;
+	setrlimit(RLIMIT_STACK, &tight);
+	const struct site *s = site_for(79);
+	const struct trial *t = &trials_[0];
+	own(t, results);
+	aim(s);
+	// From where the stack is now to the limit, with more steps at the limit. PRoot finds no room where we do not.
+	for (uintptr_t sp = (uintptr_t)__builtin_frame_address(0) - 0x8000; sp >= top - limit; sp -= sp - (top - limit) < 0x2000 ? 64 : 0x1000) {
+		sp &= ~15ul;
+		attempt(t, sp);
+		if (gate->out.x[0] != results->r.x[0] && !(sp - (top - limit) < 1024 && gate->out.x[0] == (uint64_t)-EFAULT))
+			bad("with %ld bytes of stack left: %#lx", (long)(sp - (top - limit)), (long)gate->out.x[0]);
+		if (memcmp(&gate->out.x[9], &gate->in.x[9], 22 * 8) != 0)
+			bad("with %ld bytes of stack left: registers", (long)(sp - (top - limit)));
+	}
+	aim(NULL);
 }
 
 // How deep calls go: below the painted part nothing may change. A depth that PRoot reaches does not count.
@@ -524,6 +639,6 @@ static void mte(void)
 }
 
 const struct check register_checks[] = {
-	{"registers", registers, 0}, {"stack-end", stack_end, 0}, {"stack-depth", stack_depth, 0}, {"errno", errno_kept, 0},
+	{"registers", registers, 0}, {"stack-end", stack_end, 0}, {"stack-depth", stack_depth, 0}, {"stack-growth", stack_growth, 0}, {"errno", errno_kept, 0},
 	{"memory", memory, 0}, {"tagged", tagged, 0}, {"mte", mte, 0}, {"sve", sve, 0}, {"sme", sme, 0}, {NULL, NULL, 0},
 };
