@@ -63,7 +63,7 @@ void fail(const char *name, const char *what, long a, long b)
 struct interruption { place from; };
 
 volatile sig_atomic_t may_throw, ended;
-volatile long thrown[places], lost[places], lost_at;
+volatile long thrown[places], lost[places], lost_at, thrown_at;
 long destroyed, caught;
 timer_t timer;
 long span = 100000;
@@ -110,6 +110,7 @@ void handler(int, siginfo_t *, void *p)
 	}
 	may_throw = 0;
 	thrown[w]++;
+	thrown_at = static_cast<ucontext_t *>(p)->uc_mcontext.pc - (w == library ? lib_lo : 0);
 	sigset_t set;
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
@@ -237,6 +238,10 @@ int main(int argc, char **argv)
 	}
 	close(fd);
 	find_places();
+	std::set_terminate([] {
+		fail("exceptions", "what was thrown at this place was not caught", thrown_at, thrown[library] + thrown[page] + thrown[stub]);
+		_exit(1);
+	});
 	alarm(120);
 	exceptions(count);
 	cancellation(count / 4 + 2);

@@ -30,9 +30,12 @@ static int answers_right(int dir, int i)
 static void *work(void *arg)
 {
 	int rounds = (int)(intptr_t)arg, dir = open(BASE, O_RDONLY);
-	for (int i = 0; i != rounds && !atomic_load(&stop); i++, rounds_done++)
+	for (int i = 0; i != rounds && !atomic_load(&stop); i++, rounds_done++) {
 		if (!answers_right(dir, i))
 			wrong_answers++;
+		if (rounds < 0) // PRoot serves whom it finds first: let it come to the others
+			usleep(3000);
+	}
 	close(dir);
 	return NULL;
 }
