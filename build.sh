@@ -47,8 +47,14 @@ install_missing() {
 	need aarch64-linux-gnu-ld binutils-aarch64-linux-gnu
 	if [ "${1:-}" = vm ]; then
 		case $(uname -m) in
-			aarch64) need aarch64-linux-gnu-gcc gcc ;;
-			*) need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu ;;
+			aarch64)
+				need aarch64-linux-gnu-gcc gcc
+				need aarch64-linux-gnu-g++ g++
+				;;
+			*)
+				need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+				need aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
+				;;
 		esac
 		need qemu-system-aarch64 qemu-system-arm
 		need qemu-aarch64 qemu-user

@@ -102,18 +102,3 @@ func TestFaultsAreNoticed(t *testing.T) {
 		}
 	}
 }
-
-// TestExceptions throws from signal handlers that come in the middle of relays, and cancels threads there.
-func TestExceptions(t *testing.T) {
-	exe := filepath.Join(t.TempDir(), "abicxx")
-	if msg, err := exec.Command("aarch64-linux-gnu-g++", "-O2", "-fnon-call-exceptions", "-static-libstdc++", "-pthread", "-o", exe, "../../tests/guest/abicxx.cc").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, msg)
-	}
-	cmd := exec.Command("qemu-aarch64", "-L", sysroot, "-E", "LD_PRELOAD="+believer(t, nil), exe, "200")
-	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "PROOT_FP_ROOT=/", "PROOT_FP_KEY=k")
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "exceptions ok 200") || !strings.Contains(string(out), "cancellation ok") {
-		t.Errorf("%v:\n%s", err, out)
-	}
-}

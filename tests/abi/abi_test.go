@@ -33,6 +33,31 @@ func TestCells(t *testing.T) {
 	}
 }
 
+// TestMany makes all of 10,000 signals, 1,000 jumps out of relays and 100,000 calls in one cell.
+func TestMany(t *testing.T) {
+	rig.NeedVM(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
+	defer cancel()
+	j, err := job(ctx, "6.1", "cortex-a76", []string{"bookworm"}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := []string{"storm", "jump-out", "moved-away", "unwinding", "exec-storm", "leaks"}
+	j.Commands = append(j.Commands, with("bookworm", library, append([]string{program}, many...)...))
+	res, err := rig.Run(ctx, j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := res.Outcomes[len(res.Outcomes)-1]
+	_, results := read(o)
+	for i, name := range many {
+		if i >= len(results) || results[i].Name != name || results[i].State != "ok" {
+			t.Fatalf("%s:\n%s%s%s", name, o.Stdout, o.Stderr, o.Problem)
+		}
+		fmt.Printf("abi: many: %s %s\n", name, results[i].Detail)
+	}
+}
+
 // boot runs one machine's cells.
 func boot(t *testing.T, m machine) []Cell {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
@@ -41,21 +66,26 @@ func boot(t *testing.T, m machine) []Cell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := len(j.Commands)
 	var cells []Cell
-	add := func(g string, library bool, c rig.Command) {
-		j.Commands = append(j.Commands, c)
+	var at [][]int // the commands of each
+	add := func(g string, library bool, commands ...rig.Command) {
+		var places []int
+		for _, c := range commands {
+			places = append(places, len(j.Commands))
+			j.Commands = append(j.Commands, c)
+		}
 		cells = append(cells, Cell{Kernel: m.kernel, CPU: m.cpu, Libc: libcs[g], Library: library})
+		at = append(at, places)
 	}
 	for _, g := range guests {
-		percent := few
-		if g == m.full {
-			percent = "100"
+		commands := []rig.Command{with(g, library, program, "-n", few)}
+		if g != "musl" {
+			commands = append(commands, with(g, library, throwing("20")...))
 		}
-		add(g, true, with(g, library, "-n", percent))
+		add(g, true, commands...)
 	}
 	if m.alone != "" {
-		add(m.alone, false, alone(m.alone, "-n", few))
+		add(m.alone, false, alone(m.alone, program, "-n", few), alone(m.alone, throwing("20")...))
 	}
 	res, err := rig.Run(ctx, j)
 	if err != nil {
@@ -67,16 +97,23 @@ func boot(t *testing.T, m machine) []Cell {
 	for i := range cells {
 		c := &cells[i]
 		c.PageSize = res.PageSize
-		c.judge(t, res.Outcomes[first+i])
+		var outcomes []rig.Outcome
+		for _, k := range at[i] {
+			outcomes = append(outcomes, res.Outcomes[k])
+		}
+		c.judge(t, outcomes)
 	}
 	return cells
 }
 
 // judge takes one cell's results and prints its line.
-func (c *Cell) judge(t *testing.T, o rig.Outcome) {
-	c.Seconds = o.Elapsed.Seconds()
-	var complaints []string
-	c.Relays, c.Checks, complaints = read(o)
+func (c *Cell) judge(t *testing.T, outcomes []rig.Outcome) {
+	for _, o := range outcomes {
+		relays, results := read(o)
+		c.Relays = max(c.Relays, relays)
+		c.Checks = append(c.Checks, results...)
+		c.Seconds += o.Elapsed.Seconds()
+	}
 	name := fmt.Sprintf("%s %s %s", c.Kernel, c.CPU, c.Libc)
 	if !c.Library {
 		name += " without the library"
@@ -105,7 +142,9 @@ func (c *Cell) judge(t *testing.T, o rig.Outcome) {
 	verdict := "ok"
 	if bad > 0 {
 		verdict = "FAIL"
-		t.Logf("%s\n%s\n%v\n%s", o.Stdout, o.Stderr, complaints, o.Problem)
+		for _, o := range outcomes {
+			t.Logf("%s\n%s%s", o.Stdout, o.Stderr, o.Problem)
+		}
 	}
 	fmt.Printf("abi: %s: %s, %d relays, %d checks ok, %d not possible, %.1f s\n", name, verdict, c.Relays, count["ok"], count["none"], c.Seconds)
 }

@@ -17,6 +17,7 @@ import (
 const (
 	toolDir = "/opt/svcrelay"
 	program = "/opt/abi"
+	thrower = "/opt/abicxx"
 	library = "/usr/lib/libsvcrelay.so"
 )
 
@@ -68,6 +69,13 @@ func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.
 		if err := cc.Compile(ctx, out, files, extra...); err != nil {
 			return j, err
 		}
+		if g != "musl" {
+			cxx := filepath.Join(tmp, g+"-cxx")
+			if err := cc.CompileCXX(ctx, cxx, filepath.Join(top, "tests/guest/abicxx.cc"), "-fnon-call-exceptions", "-pthread", "-lrt"); err != nil {
+				return j, err
+			}
+			j.Files[guest.Root(g)+thrower] = rig.File{HostPath: cxx}
+		}
 		dir := guest.Root(g) + "/tmp"
 		j.Files[guest.Root(g)+program] = rig.File{HostPath: out}
 		j.Files[guest.Root(g)+library] = rig.File{HostPath: filepath.Join(dist, "libsvcrelay.so"), Mode: 0o644}
@@ -76,24 +84,27 @@ func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.
 	return j, nil
 }
 
-// with is the command that runs the program with a library; lib is its place in the guest.
-func with(g, lib string, args ...string) rig.Command {
+// with is the command that runs a program with a library; lib is its place in the guest.
+func with(g, lib string, argv ...string) rig.Command {
 	c := rig.UnderPRoot(g, nil)
 	c.Argv = append([]string{toolDir + "/svcrelay", "run", "--"}, c.Argv...)
-	c.Argv = append(append(c.Argv, "/usr/bin/env", "LD_PRELOAD="+lib, program), args...)
+	c.Argv = append(append(c.Argv, "/usr/bin/env", "LD_PRELOAD="+lib), argv...)
 	c.Name, c.Timeout, c.Env = g+" with "+lib, 5*time.Minute, []string{"PATH=/usr/bin:/bin"}
 	return c
 }
 
-// alone is the command that runs the program under PRoot only.
-func alone(g string, args ...string) rig.Command {
-	c := rig.UnderPRoot(g, nil, append([]string{program}, args...)...)
+// alone is the command that runs a program under PRoot only.
+func alone(g string, argv ...string) rig.Command {
+	c := rig.UnderPRoot(g, nil, argv...)
 	c.Name, c.Timeout = g+" alone", 5*time.Minute
 	return c
 }
 
+// throwing runs the program that throws exceptions, which works in its own directory.
+func throwing(count string) []string { return rig.Shell("cd /tmp && exec " + thrower + " " + count) }
+
 // read takes the results from what the program wrote. The number of relays is -1 if it says none.
-func read(o rig.Outcome) (relays int, results []Check, complaints []string) {
+func read(o rig.Outcome) (relays int, results []Check) {
 	relays = -1
 	for line := range strings.Lines(string(o.Stdout)) {
 		line = strings.TrimRight(line, "\n")
@@ -102,8 +113,7 @@ func read(o rig.Outcome) (relays int, results []Check, complaints []string) {
 		}
 		f := strings.SplitN(line, " ", 3)
 		if strings.HasPrefix(line, " ") || len(f) < 2 {
-			complaints = append(complaints, line)
-			continue
+			continue // what is wrong, in words
 		}
 		c := Check{Name: f[0], State: f[1]}
 		if len(f) == 3 {
@@ -111,5 +121,5 @@ func read(o rig.Outcome) (relays int, results []Check, complaints []string) {
 		}
 		results = append(results, c)
 	}
-	return relays, results, complaints
+	return relays, results
 }

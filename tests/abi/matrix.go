@@ -3,7 +3,6 @@ package abi
 // A machine is one boot; each of its guests is a cell.
 type machine struct {
 	kernel, cpu string
-	full        string // the guest in which everything is repeated as often as can be asked for
 	alone       string // the guest that also runs under PRoot without the library
 }
 
@@ -15,7 +14,7 @@ var libcs = map[string]string{"bullseye": "2.31", "bookworm": "2.36", "trixie": 
 
 // machines are the boots of the matrix.
 var machines = []machine{
-	{kernel: "6.1", cpu: "cortex-a76", full: "bookworm", alone: "bookworm"},
+	{kernel: "6.1", cpu: "cortex-a76", alone: "bookworm"},
 	{kernel: "6.1", cpu: "max"},
 	{kernel: "5.10", cpu: "cortex-a76"},
 	{kernel: "5.10", cpu: "max"},
@@ -30,7 +29,8 @@ var machines = []machine{
 // checks are what the program must have said something about.
 var checks = []string{"registers", "stack-end", "stack-depth", "stack-growth", "errno", "memory", "tagged", "mte", "sve", "sme",
 	"storm", "jump-out", "moved-away", "small-stacks", "local-stack", "contexts", "interrupted", "unwinding",
-	"threads", "busy-parent", "exec-storm", "leaks", "cancelled", "no-descriptors", "robust-lists"}
+	"threads", "busy-parent", "exec-storm", "leaks", "cancelled", "no-descriptors", "robust-lists",
+	"exceptions", "cancellation"}
 
 // needs says whether a check must be made in a cell with the library, not only tried.
 func (c *Cell) needs(check string) bool {

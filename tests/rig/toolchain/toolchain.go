@@ -149,3 +149,20 @@ func (t *Toolchain) Compile(ctx context.Context, out string, sources []string, e
 	}
 	return nil
 }
+
+// CompileCXX builds one program from a C++ file, for a glibc. It brings the compiler's own C++ library with it, so that
+// the guest needs none; what unwinds stacks is the guest's libgcc_s, whose symbols only it knows.
+func (t *Toolchain) CompileCXX(ctx context.Context, out, source string, extra ...string) error {
+	if t.musl {
+		return fmt.Errorf("compile %s: there is no C++ library for musl", source)
+	}
+	args := []string{"--sysroot=" + t.Sysroot, "-O2", "-mno-outline-atomics", "-Wall", "-Wextra", "-Werror", "-static-libstdc++",
+		"-Wl,--allow-shlib-undefined", "-o", out, source}
+	args = append(args, extra...)
+	cmd := exec.CommandContext(ctx, Prefix+"g++", append(args, t.LinkFlags()...)...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("compile %s: %w (is the package g++-aarch64-linux-gnu, on arm64 machines g++, installed?)\n%s", source, err, said)
+	}
+	return nil
+}
