@@ -38,6 +38,7 @@ const (
 	SysClose          = 57
 	SysPipe2          = 59
 	SysGetdents64     = 61
+	SysQuotactl       = 60
 	SysRead           = 63
 	SysWrite          = 64
 	SysPread64        = 67
@@ -87,6 +88,7 @@ const (
 	SysWait4          = 260
 	SysNameToHandle   = 264
 	SysPrlimit64      = 261
+	SysFanotifyMark   = 263
 	SysSetns          = 268
 	SysProcessVMReadv = 270
 	SysRenameat2      = 276

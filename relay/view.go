@@ -8,6 +8,7 @@ import (
 // chooseSites says which calls are worth a relay: those that translate answers, those after which what it
 // remembers no longer holds, and those after which nothing may be answered any more.
 func chooseSites(n *patcher.Numbers) {
+	chooseUnanswered(n)
 	n.Add(nocgo.SysOpenat)
 	n.Add(nocgo.SysNewfstatat)
 	n.Add(nocgo.SysFaccessat)
@@ -64,6 +65,7 @@ func chooseSites(n *patcher.Numbers) {
 
 // leaveEffects takes out of n what only answers: it leaves the calls after which the view may not be the same.
 func leaveEffects(n *patcher.Numbers) {
+	leaveUnanswered(n)
 	n.Remove(nocgo.SysOpenat)
 	n.Remove(nocgo.SysNewfstatat)
 	n.Remove(nocgo.SysFaccessat)

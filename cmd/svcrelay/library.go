@@ -46,14 +46,18 @@ func showLibrary(out io.Writer, l *about.Library) error {
 		fmt.Fprintf(w, "  %v\t  %s\n", n, fmt.Sprintf(what, args...))
 	}
 	line(l.Stack, "bytes of stack below the program's, at most, while a call is answered; of these")
-	line(l.Frame, "for the registers that are saved")
-	line(l.Scratch, "for the scratch area of a call")
-	line(l.Stack-l.Frame-l.Scratch, "for the compiled code")
+	line(l.Frame, "bytes for the registers that are saved")
+	line(l.Scratch, "bytes for the scratch area of a call")
+	line(l.Stack-l.Frame-l.Scratch, "bytes for the compiled code")
 	for _, p := range slices.Sorted(maps.Keys(l.Mapped)) {
 		line(l.Mapped[p], "bytes of the library mapped %s", p)
 	}
 	line(about.PageSize, "bytes for the trampoline page at %#x, and as many for the count of moves", l.Trampoline)
-	line(l.Relays.Stub, "bytes of relay for each site or number of a site, and %d for each group of sites, in whole pages", l.Relays.Head)
+	line(l.Relays.Own, "bytes of .text for the relays of %d sites; for others, mappings in whole pages, each with", l.Relays.Places)
+	line(l.Relays.Head, "bytes for all its sites")
+	line(l.Relays.Fixed, "bytes for a site that makes one call")
+	line(l.Relays.Any, "bytes for a site that makes any call, and %d for each call that must not go unseen", l.Relays.Effect)
+	line(l.Relays.Bridge, "bytes for a call of the function that makes cancellable calls")
 	line(l.Relays.Sites, "sites at most")
 	for _, s := range slices.Sorted(maps.Keys(l.Sections)) {
 		line(l.Sections[s], "bytes of %s", s)

@@ -77,10 +77,10 @@ func scanLibraries(args []string, out, errs io.Writer) error {
 
 // libraries finds what the constructor looks for, in the places where distributions put it, links not followed.
 func libraries(root string) ([]string, error) {
-	names := map[string]bool{"libc.so.6": true, "ld-linux-aarch64.so.1": true, "libpthread.so.0": true,
-		"libc.so": true, "ld-musl-aarch64.so.1": true}
+	names := map[string]bool{"libc.so.6": true, "ld-linux-aarch64.so.1": true, "libpthread.so.0": true, "librt.so.1": true,
+		"libc.so": true, "ld-musl-aarch64.so.1": true, "libc.musl-aarch64.so.1": true}
 	// Where names are links to versions (glibc up to 2.33), the files have the version in their names.
-	patterns := []string{"libc-2.*.so", "ld-2.*.so", "libpthread-2.*.so"}
+	patterns := []string{"libc-2.*.so", "ld-2.*.so", "libpthread-2.*.so", "librt-2.*.so"}
 	var found []string
 	for _, top := range []string{"lib", "usr/lib", "lib64", "usr/lib64"} {
 		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {

@@ -42,11 +42,21 @@ type Figures struct {
 	Trampoline uint64 `json:"trampoline"`
 }
 
-// Relays says how much memory the relays of a process take: a head for each mapping, and one stub for each site, or for
-// each number of a site that makes several calls, rounded up to pages.
+// Relays says how much memory the relays of a process take. The library keeps room for stubs in its own text; those that
+// do not fit there, or are out of its reach, are in mappings of their own: a head, and a stub for each site, rounded up to
+// pages.
 type Relays struct {
-	Head int `json:"head"`
-	Stub int `json:"stub"`
+	// Own is the room in the library's text, and Places the number of stubs that it is for.
+	Own    int `json:"own"`
+	Places int `json:"places"`
+	Head   int `json:"head"`
+	// Fixed is the size of the stub of a site that makes one call, Any that of one that makes any call, and Bridge that
+	// of a call of the function that makes cancellable ones. Effect is what Any grows by for each call that must not go
+	// unseen.
+	Fixed  int `json:"fixed"`
+	Any    int `json:"any"`
+	Bridge int `json:"bridge"`
+	Effect int `json:"effect"`
 	// Sites is the largest number of sites of a process.
 	Sites int `json:"sites"`
 }

@@ -9,7 +9,7 @@ import (
 
 func TestNoteComesBack(t *testing.T) {
 	for _, stack := range []int64{1, 10, 100, 1000, 10000} { // texts of all lengths modulo 4
-		want := Figures{Stack: stack, Entries: map[string]int{"a": 1}, Relays: Relays{Stub: 2}}
+		want := Figures{Stack: stack, Entries: map[string]int{"a": 1}, Relays: Relays{Fixed: 2}}
 		note, err := Note(want)
 		if err != nil {
 			t.Fatal(err)

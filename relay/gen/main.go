@@ -85,7 +85,10 @@ func describe(p *compile.Program, o *obj.Object) info {
 	in := info{Sections: map[string]int{}}
 	in.Frame, in.Scratch, in.Entries = frameSize, scratchSize, map[string]int{}
 	in.Trampoline = pageAddr
-	in.Relays = about.Relays{Head: patcher.HeadSize, Stub: patcher.StubSize, Sites: patcher.MaxSites}
+	in.Relays = about.Relays{
+		Own: patcher.OwnSize, Places: patcher.OwnPlaces, Head: patcher.HeadSize, Fixed: patcher.FixedSize, Any: patcher.AnySize,
+		Bridge: patcher.BridgeSize, Effect: patcher.EffectSize, Sites: patcher.MaxSites,
+	}
 	for _, e := range p.Entries {
 		in.Entries[e.Name] = e.Stack
 	}

@@ -37,7 +37,8 @@ func TestFigures(t *testing.T) {
 	if l.Stack > maxStack || l.Frame <= 0 || l.Scratch <= 0 || l.Stack != l.Frame+l.Scratch+int64(l.Entries["svcrelay_dispatch"]) {
 		t.Errorf("stack: %d bytes = %d + %d + %d; at most %d are allowed", l.Stack, l.Frame, l.Scratch, l.Entries["svcrelay_dispatch"], maxStack)
 	}
-	if l.Entries["svcrelay_dispatch"] == 0 || l.Relays.Stub == 0 || l.Relays.Head == 0 || l.Relays.Sites == 0 || l.Trampoline != 0xffff00000 {
+	if l.Entries["svcrelay_dispatch"] == 0 || l.Relays.Fixed == 0 || l.Relays.Any == 0 || l.Relays.Bridge == 0 || l.Relays.Head == 0 ||
+		l.Relays.Own == 0 || l.Relays.Own > int(l.Sections[".text"]) || l.Relays.Sites < l.Relays.Places || l.Trampoline != 0xffff00000 {
 		t.Errorf("figures missing: %+v", l.Figures)
 	}
 	if len(l.BuildID) != 40 {
