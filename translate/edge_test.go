@@ -353,6 +353,20 @@ func TestCurrentDirectory(t *testing.T) {
 	inHandler = true
 	g.v.Handle(g.s, &Call{Nr: nocgo.SysChdir})
 	g.is("f", dir+"/root/e/f")
+	inHandler = false
+	// A second C library may change the directory unseen.
+	for _, c := range []struct {
+		name  string
+		flags uintptr
+		ends  bool
+	}{{"/d/libc.so.6", 0, false}, {"/d/libc.so.60", nocgo.OCloexec, false}, {"/d/libm.so.6", nocgo.OCloexec, false}, {"/d/libc.so.6", nocgo.OCloexec, true}} {
+		g.v.Handle(g.s, &Call{Nr: nocgo.SysOpenat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring(c.name), c.flags}})
+		if c.ends {
+			g.declines("f", Directory)
+		} else {
+			g.is("f", dir+"/root/e/f")
+		}
+	}
 }
 
 // Flags that the kernel would refuse after PRoot has looked at the path are PRoot's business.

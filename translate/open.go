@@ -16,6 +16,7 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 	if s.empty {
 		return nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, c.Arg[3], 0, 0), Answered
 	}
+	v.another(s, flags)
 	stop := flags&nocgo.ONofollow != 0 || flags&nocgo.OExcl != 0 && flags&nocgo.OCreat != 0
 	creates := v.faked != 0 && flags&(nocgo.OCreat|nocgo.OTmpfile) != 0
 	if s.tail == tailNone && !stop && !creates && flags&^openKnown == 0 && nocgo.LoadAcquire32(&v.how) != 0 {
