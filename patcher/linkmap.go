@@ -99,6 +99,9 @@ func (p *Plan) find(entry uintptr) {
 		}
 		kind := kindOf(str, n)
 		if kind == Other {
+			if endsWith(str, n, "libgcc_s.so.1") {
+				p.Unwinder = base
+			}
 			continue
 		}
 		if t, ok := m.text(base); ok {

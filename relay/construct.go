@@ -40,6 +40,7 @@ func construct(argc, argv, envp uintptr, s *translate.Scratch) {
 	if watchesDirectory() && shareCount() {
 		view.TrackDirectory()
 	}
+	describeTrampoline()
 	nocgo.StoreRelease32(&live, 1)
 }
 

@@ -52,6 +52,7 @@ func assemble(overlay map[string][]byte) (*obj.Object, info, error) {
 		emit func(*asm.Builder)
 	}{
 		{"svcrelay_entry", entry}, {"svcrelay_start", start}, {"svcrelay_stop", stop}, {"svcrelay_scan", scan},
+		{"svcrelay_call", call},
 	} {
 		b := asm.New(f.name)
 		f.emit(b)

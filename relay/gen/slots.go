@@ -29,6 +29,7 @@ func slots(o *obj.Object) error {
 	for i := range patcher.OwnPlaces {
 		form, size := patcher.OwnPlace(i)
 		b := asm.New(fmt.Sprintf("svcrelay_slot_%d", i))
+		b.Align(4) // one right after the other
 		b.ReturnColumn(returnColumn)
 		b.Expression(returnColumn, constant(uint64(returnsAddr+8*i)))
 		at := 0

@@ -1,0 +1,104 @@
+package patcher
+
+import (
+	"encoding/binary"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	libSize = 1 << 20
+	libDyn  = 0x200
+	libHash = 0x400
+	libSyms = 0x1000
+	libStrs = 0x4000
+	libFunc = 0x10000 // functions, 0x2000 apart
+)
+
+var exported = []string{"open", "__register_frame_info", "__register_frame_info_bases", "read"}
+
+// library is a synthetic library that exports functions, in one chain of its hash table.
+func library(t *testing.T) (mem []byte, base uintptr) {
+	t.Helper()
+	mem, err := unix.Mmap(-1, 0, libSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Munmap(mem) })
+	base = uintptr(unsafe.Pointer(&mem[0]))
+	le := binary.LittleEndian
+	copy(mem, "\x7fELF\x02\x01\x01")
+	le.PutUint16(mem[16:], elfDyn)
+	le.PutUint16(mem[18:], elfAArch64)
+	le.PutUint64(mem[32:], 64)
+	le.PutUint16(mem[54:], phdrSize)
+	le.PutUint16(mem[56:], 2)
+	for i, ph := range [][3]uint64{{ptLoad | pfX<<32, 0, libSize}, {ptDynamic, libDyn, 64}} {
+		p := mem[64+phdrSize*i:]
+		le.PutUint64(p, ph[0])
+		le.PutUint64(p[16:], ph[1])
+		le.PutUint64(p[32:], ph[2])
+	}
+	for i, d := range [][2]uint64{{dtGnuHash, libHash}, {dtSymtab, libSyms}, {dtStrtab, uint64(base) + libStrs}} {
+		le.PutUint64(mem[libDyn+16*i:], d[0])
+		le.PutUint64(mem[libDyn+16*i+8:], d[1])
+	}
+	for i, v := range []uint32{1, 1, 1, 0, 0, 0, 1} { // a bucket, the first symbol is 1, a word of filter, its bucket
+		le.PutUint32(mem[libHash+4*i:], v)
+	}
+	str := 1
+	for i, name := range exported {
+		h := uint32(5381)
+		for _, c := range []byte(name) {
+			h = h*33 + uint32(c)
+		}
+		h &^= 1
+		if i == len(exported)-1 {
+			h |= 1
+		}
+		le.PutUint32(mem[libHash+28+4*i:], h)
+		sym := mem[libSyms+symSize*(i+1):]
+		le.PutUint32(sym, uint32(str))
+		le.PutUint64(sym[8:], uint64(libFunc+0x2000*i))
+		le.PutUint64(sym[16:], 0x100)
+		str += copy(mem[libStrs+str:], name+"\x00")
+	}
+	return mem, base
+}
+
+func TestExport(t *testing.T) {
+	_, base := library(t)
+	p := new(Plan)
+	for i, name := range exported {
+		if got, want := p.Export(base, name), base+libFunc+0x2000*uintptr(i); got != want {
+			t.Errorf("%s: %#x, want %#x", name, got, want)
+		}
+	}
+	for _, name := range []string{"", "ope", "opens", "write"} {
+		if got := p.Export(base, name); got != 0 {
+			t.Errorf("%q: %#x", name, got)
+		}
+	}
+}
+
+// TestExportHostile damages every word of the tables in turn: the answer may be anything within the text, or nothing.
+func TestExportHostile(t *testing.T) {
+	mem, base := library(t)
+	p := new(Plan)
+	for _, area := range [][2]int{{32, 36}, {56, 60}, {64, 64 + 2*phdrSize}, {libDyn, libDyn + 64}, {libHash, libHash + 60}, {libSyms, libSyms + 150}} {
+		for at := area[0]; at < area[1]; at += 4 {
+			for _, v := range []uint32{0, 1, 0xffffffff, 0x7fffffff, 0x80000000, 0xfff0} {
+				old := binary.LittleEndian.Uint32(mem[at:])
+				binary.LittleEndian.PutUint32(mem[at:], v)
+				for _, name := range exported {
+					if got := p.Export(base, name); got != 0 && got-base >= libSize {
+						t.Fatalf("%#x at %#x: %#x", v, at, got)
+					}
+				}
+				binary.LittleEndian.PutUint32(mem[at:], old)
+			}
+		}
+	}
+}
