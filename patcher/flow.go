@@ -6,8 +6,10 @@ const (
 	// window is how many instructions a number is followed backwards along one path. In the C libraries of the matrix
 	// the load is at most 8 instructions away at nearly all sites.
 	window = 32
-	// joinWindow is how far before and after a block the branches to it are looked for, in instructions.
+	// joinWindow is how far before and after a block that only branches lead to they are looked for, in instructions;
+	// nearWindow the same for a place that is reached without a branch, too.
 	joinWindow = 192
+	nearWindow = 96
 	// maxPaths is how many paths to one site are followed.
 	maxPaths = 8
 )
@@ -77,7 +79,7 @@ func (f *flow) follow(at uintptr, reg uint32) {
 	for n := 0; n < window && at >= f.lo+4; n++ {
 		w := nocgo.Load32(at - 4)
 		if leaves(w) {
-			if !f.joins(at, end, reg) && moved {
+			if !f.joins(at, end, reg, joinWindow) && moved {
 				f.given = true // a function begins here
 			}
 			return
@@ -85,7 +87,7 @@ func (f *flow) follow(at uintptr, reg uint32) {
 		at -= 4
 		if isCall(w) {
 			if reg < 19 || reg > 28 { // a call may change all but the callee-saved registers, or never return
-				f.joins(at+4, end, reg)
+				f.joins(at+4, end, reg, joinWindow)
 				f.given = f.given || moved // its result, or a parameter of a function that begins after it
 				return
 			}
@@ -101,7 +103,7 @@ func (f *flow) follow(at uintptr, reg uint32) {
 			continue
 		}
 		if at+4 < end {
-			f.joins(at+4, end, reg)
+			f.joins(at+4, end, reg, nearWindow)
 		}
 		if v, is := constant(w); is {
 			f.meet(v&keep | high)
@@ -126,20 +128,24 @@ func (f *flow) meet(v uintptr) {
 	f.value, f.found = v, true
 }
 
-// joins queues the branches to the instructions of [from, to], for the value that reg has there. It is false where
-// there are none.
-func (f *flow) joins(from, to uintptr, reg uint32) bool {
+// joins queues the branches to the instructions of [from, to] that are no farther away than a window, for the value that
+// reg has there. It is false where there are none.
+func (f *flow) joins(from, to uintptr, reg uint32, window uintptr) bool {
 	any := false
 	lo := f.lo
-	if from-lo > 4*joinWindow {
-		lo = from - 4*joinWindow
+	if from-lo > 4*window {
+		lo = from - 4*window
 	}
 	hi := f.hi
-	if hi-to > 4*joinWindow {
-		hi = to + 4*joinWindow
+	if hi-to > 4*window {
+		hi = to + 4*window
 	}
 	for at := lo; at < hi; at += 4 {
-		goal, is := target(at, nocgo.Load32(at))
+		w := nocgo.Load32(at)
+		if w&0x1c000000 != 0x14000000 {
+			continue // no branch has other bits there: this is where most of a search's time goes
+		}
+		goal, is := target(at, w)
 		if is && goal >= from && goal <= to && (at < from || at > to) {
 			any = true
 			f.add(at, reg)
