@@ -54,6 +54,8 @@ const (
 	SysUnshare        = 97
 	SysSigaltstack    = 132
 	SysRtSigprocmask  = 135
+	SysClone          = 220
+	SysRtSigreturn    = 139
 	SysSetregid       = 143
 	SysSetgid         = 144
 	SysSetreuid       = 145

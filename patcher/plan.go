@@ -125,6 +125,8 @@ type area struct{ base, size, used uintptr }
 // sites whose number is wanted. It is false where there is nothing to patch or something is not as it should be.
 func (p *Plan) Discover(phdr, phnum uintptr, want *Numbers) bool {
 	p.want = *want
+	p.want.Remove(nocgo.SysRtSigreturn) // it takes what lies at sp for the interrupted state
+	p.want.Remove(nocgo.SysClone)       // it may return in two places that share their memory
 	p.find(p.mem.linkMap(phdr, phnum))
 	if p.Libraries > 0 && !p.load() {
 		for i := range p.Libraries {

@@ -113,6 +113,9 @@ func finish() {
 		n = line(n, " libc=", uint64(plan.Patched(patcher.Libc)))
 		n = line(n, " ld.so=", uint64(plan.Patched(patcher.Loader)))
 		n = line(n, " of=", uint64(plan.Seen))
+		if plan.Unreachable != 0 {
+			n = line(n, " unreachable=", uint64(plan.Unreachable))
+		}
 		n = line(n, " scanned=", uint64(plan.Scanned))
 		n = line(n, "/", uint64(plan.Libraries))
 		if lost := take(&t.lost); lost != 0 {
