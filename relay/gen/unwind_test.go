@@ -18,7 +18,7 @@ func TestUnwinding(t *testing.T) {
 	env := []string{"PROOT_FP_ROOT=/", "PROOT_FP_KEY=k", "PROOT_FP_STATS=1"}
 	for _, env := range [][]string{nil, env} {
 		out, errs := emulate(t, lib, env, exe, dir, "200")
-		for _, check := range []string{"backtrace", "exception", "blocked", "cancelled", "asynchronous"} {
+		for _, check := range []string{"backtrace", "exception", "blocked", "cancelled", "asynchronous", "anywhere"} {
 			if !strings.Contains(out, check+" ok\n") {
 				t.Errorf("environment %q: %s:\n%s%s", env, check, out, errs)
 			}
