@@ -117,6 +117,19 @@ func TestProbes(t *testing.T) {
 	if !Readable(at(0)) || !Writable(at(0)) {
 		t.Error("own memory cannot be read or written")
 	}
+	// What lies in two granules could be written in part.
+	edge := (at(0) + 2*probeGranule - 1) &^ (probeGranule - 1)
+	if edge+8 > at(0)+uintptr(len(arena)) {
+		t.Fatal("the arena is too small")
+	}
+	for i := uintptr(1); i < 8; i++ {
+		if Writable(edge - i) {
+			t.Errorf("%d bytes before a granule", i)
+		}
+	}
+	if !Writable(edge-8) || !Writable(edge) {
+		t.Error("beside a granule's edge")
+	}
 	if CString(arena[:64], 3) != Fail(EFAULT) {
 		t.Error("a string in the first page")
 	}

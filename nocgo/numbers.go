@@ -13,7 +13,11 @@ const (
 	SysLremovexattr   = 15
 	SysFremovexattr   = 16
 	SysGetcwd         = 17
+	SysEventfd2       = 19
+	SysEpollCreate1   = 20
+	SysDup3           = 24
 	SysFcntl          = 25
+	SysInotifyInit1   = 26
 	SysInotifyAdd     = 27
 	SysMknodat        = 33
 	SysMkdirat        = 34
@@ -43,9 +47,11 @@ const (
 	SysWrite          = 64
 	SysPread64        = 67
 	SysPwrite64       = 68
+	SysSignalfd4      = 74
 	SysReadlinkat     = 78
 	SysNewfstatat     = 79
 	SysFstat          = 80
+	SysTimerfdCreate  = 85
 	SysUtimensat      = 88
 	SysAcct           = 89
 	SysExit           = 93
@@ -76,6 +82,7 @@ const (
 	SysGetgid         = 176
 	SysGetegid        = 177
 	SysGettid         = 178
+	SysSocketpair     = 199
 	SysBind           = 200
 	SysAccept         = 202
 	SysConnect        = 203

@@ -19,12 +19,12 @@ func Readable(addr uintptr) bool {
 
 // Writable says whether the 8 bytes at addr can be written, by letting the kernel store the signal mask there.
 // Their former content is lost: use it only on memory that is about to be overwritten. Of a pointer with something in
-// its top byte it says no, for the reason that Readable has.
+// its top byte it says no, for the reason that Readable has. Where the bytes lie in two granules the kernel could write
+// some of them and fail then, so that is not tried and taken for a no.
 func Writable(addr uintptr) bool {
 	// The kernel takes NULL for "do not store".
-	return addr != 0 && !tagged(addr) && Raw(SysRtSigprocmask, 0, 0, addr, 8, 0, 0) == 0
+	return addr != 0 && !tagged(addr) && addr&(probeGranule-1) <= probeGranule-8 && Raw(SysRtSigprocmask, 0, 0, addr, 8, 0, 0) == 0
 }
-
 // tagged says whether the processor would leave out a part of the address.
 func tagged(addr uintptr) bool { return addr>>56 != 0 }
 

@@ -78,6 +78,11 @@ func addModes(n *patcher.Numbers, m translate.Modes) {
 	if m&(translate.Identity|translate.HardLinks) != 0 {
 		n.Add(nocgo.SysFstat)
 	}
+	for nr := uintptr(0); nr < patcher.MaxNumber && m&translate.Release != 0; nr++ {
+		if translate.Passes(nr) {
+			n.Add(nr)
+		}
+	}
 	if m&translate.Identity == 0 {
 		return
 	}
@@ -98,6 +103,11 @@ func addModes(n *patcher.Numbers, m translate.Modes) {
 // modeEffects does for these what leaveEffects does: most have none, but those that only answer may leave rights lent.
 func modeEffects(n *patcher.Numbers, m translate.Modes) {
 	n.Remove(nocgo.SysFstat)
+	for nr := uintptr(0); nr < patcher.MaxNumber; nr++ {
+		if translate.Passes(nr) {
+			n.Remove(nr)
+		}
+	}
 	n.Remove(nocgo.SysGetgroups)
 	n.Remove(nocgo.SysGetresuid)
 	n.Remove(nocgo.SysGetresgid)

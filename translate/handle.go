@@ -96,6 +96,9 @@ func (v *View) answer(s *Scratch, c *Call) (ret uintptr, why Reason) {
 		ret, why = v.setXattr(s, c, false)
 		return v.orAsk(s, c, ret, why)
 	default:
+		if Passes(c.Nr) {
+			return v.pass(c)
+		}
 		return v.change(s, c)
 	}
 	return ret, why

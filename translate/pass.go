@@ -1,0 +1,26 @@
+package translate
+
+import "svcrelay/nocgo"
+
+// pass answers calls that PRoot stops at with --kernel-release only to replace them where the kernel lacks them: the
+// kernel's answer is PRoot's. Those that wait for another process's lock are left to PRoot.
+func (v *View) pass(c *Call) (uintptr, Reason) {
+	const setLockWait, ofdSetLockWait = 7, 38 // F_SETLKW, F_OFD_SETLKW
+	if v.modes&Release == 0 {
+		return 0, Number
+	}
+	if c.Nr == nocgo.SysFcntl && (uint32(c.Arg[1]) == setLockWait || uint32(c.Arg[1]) == ofdSetLockWait) {
+		return 0, Flags
+	}
+	return nocgo.Raw(c.Nr, c.Arg[0], c.Arg[1], c.Arg[2], c.Arg[3], c.Arg[4], c.Arg[5]), Answered
+}
+
+// Passes says whether a call is one of those.
+func Passes(nr uintptr) bool {
+	switch nr {
+	case nocgo.SysFcntl, nocgo.SysPipe2, nocgo.SysDup3, nocgo.SysEventfd2, nocgo.SysEpollCreate1, nocgo.SysTimerfdCreate,
+		nocgo.SysSignalfd4, nocgo.SysInotifyInit1, nocgo.SysSocketpair:
+		return true
+	}
+	return false
+}
