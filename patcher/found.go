@@ -73,7 +73,7 @@ func Recognise(addr, lo, hi uintptr) (form Form, nr uintptr) {
 func cancellable(nr uintptr) bool {
 	const accept, connect, accept4 = 202, 203, 242
 	switch nr {
-	case nocgo.SysOpenat, nocgo.SysWait4, nocgo.SysWaitid, accept, connect, accept4:
+	case nocgo.SysOpenat, nocgo.SysFcntl, nocgo.SysWait4, nocgo.SysWaitid, accept, connect, accept4:
 		return true
 	}
 	return false

@@ -110,9 +110,11 @@ func quiet(before uint64) bool {
 	return switches() == before
 }
 
+// nvcsw is the place of the number of voluntary context switches in struct rusage, in words.
+const nvcsw = 16
+
 // switches gives the number of voluntary context switches of this thread.
 func switches() uint64 {
-	const nvcsw = 16 // index in struct rusage, in words
 	nocgo.Raw(nocgo.SysGetrusage, nocgo.RusageThread, uintptr(unsafe.Pointer(&usage)), 0, 0, 0, 0)
 	return usage[nvcsw]
 }

@@ -145,3 +145,33 @@ func TestAsk(t *testing.T) {
 		}
 	}
 }
+
+// A configuration that is copied out of the tracer's environment survives the next file that is read.
+func TestRead(t *testing.T) {
+	n := fill("PATH=/bin\x00PROOT_FP_ROOT=/r\x00\x00PROOT_FP_BINDS=/a|/b:/c\x00PROOT_FP_MODES=termux,root-id\x00PROOT_FP_KEY=" + RunKey + "k\x00PROOT_FP_TTL_MS=7")
+	c := config{}
+	c.read(n)
+	used = 0
+	root, binds, key, none := keep(c.root), keep(c.binds), keep(c.key), keep(c.log)
+	fill(strings.Repeat("x", n))
+	if root != "/r" || binds != "/a|/b:/c" || key != RunKey+"k" || none != "" || c.mode != translate.Termux|translate.Identity || c.ttl != 7 {
+		t.Errorf("%q, %q, %q, %q, %#x, %d", root, binds, key, none, c.mode, c.ttl)
+	}
+	if keep(strings.Repeat("x", len(words))); used >= 0 {
+		t.Error("more was kept than there is room for")
+	}
+	for _, c := range []struct {
+		config
+		silent bool
+	}{
+		{config{}, true}, {config{stats: true, log: "/l", ttl: 5}, true}, {config{off: true}, false}, {config{unknown: true}, false},
+		{config{root: "/"}, false}, {config{key: "k"}, false}, {config{binds: "/a"}, false}, {config{modes: "x"}, false},
+	} {
+		if c.config.silent() != c.silent {
+			t.Errorf("%+v", c.config)
+		}
+	}
+	if stops() {
+		t.Error("a process that nobody traces stops")
+	}
+}

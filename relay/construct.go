@@ -22,14 +22,16 @@ func construct(argc, argv, envp uintptr, s *translate.Scratch) {
 		return
 	}
 	conf.load(&proc)
-	if !conf.wanted() || !mapTrampoline() {
+	silent := conf.silent() && stops()
+	if !silent && !conf.wanted() || !mapTrampoline() {
 		return
 	}
 	trampoline = true
-	if !prepare(s) || !plan.Publish() {
+	if silent && !inherit() || !prepare(s) || !plan.Publish() {
 		undo()
 		return
 	}
+	watchModes(conf.mode)
 	stats.begin()
 	if proc.alone {
 		view.AllowOpenat2() // a policy like Android's would kill the process for it

@@ -18,8 +18,8 @@ func (v *View) Handle(s *Scratch, c *Call) (ret uintptr, why Reason) {
 
 // inModes is Handle where PRoot does more than show files.
 func (v *View) inModes(s *Scratch, c *Call) (ret uintptr, why Reason) {
-	if v.lending != 0 && showsRights(c) {
-		v.takeBack()
+	if (v.lending != 0 || v.missing) && showsRights(c) {
+		v.settleLent()
 	}
 	if fits(c.Nr, v.modes) {
 		ret, why = v.answer(s, c)

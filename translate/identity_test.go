@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -280,5 +281,18 @@ func TestTakeBack(t *testing.T) {
 		g.v.lent[i] = anyThread
 	}
 	stat(1)
+	stat(1)
+
+	for i := range g.v.lent {
+		g.v.lent[i] = 0
+	}
+	// Where opens pass unseen once there are several threads.
+	g.v.lending = 0
+	alone := uint8(1)
+	g.v.MissLent(uintptr(unsafe.Pointer(&alone)))
+	stat(0)
+	alone = 0
+	stat(1)
+	g.v.MissLent(0)
 	stat(1)
 }

@@ -68,6 +68,9 @@ func (v *View) threeIDs(c *Call, own uint32, first uintptr, saved uint32) (uintp
 	return 0, Answered
 }
 
+// MissIdentity tells the View that setuid or one of its like may happen unseen.
+func (v *View) MissIdentity() { nocgo.StoreRelease32(&v.ids, idsChanged) }
+
 // changeIdentity is told of setuid and its like before they are done.
 func (v *View) changeIdentity() (uintptr, Reason) {
 	if v.faked == 0 {

@@ -56,6 +56,21 @@ func (v *View) takeBack() {
 	}
 }
 
+// MissLent tells the View that calls after which rights are still lent may pass unseen where there are several threads.
+// single is the address of the C library's byte that says that there is one thread, or 0. Then every thread stops once
+// before what shows rights.
+func (v *View) MissLent(single uintptr) { v.missing, v.alone = true, single }
+
+// settleLent has PRoot take back what it may have lent to this thread.
+func (v *View) settleLent() {
+	if v.lending != 0 {
+		v.takeBack()
+	}
+	if v.missing && (v.alone == 0 || nocgo.Load8(v.alone) == 0) {
+		nocgo.Plain(nocgo.SysFaccessat, nocgo.AtFdcwd, 0, 0, 0, 0, 0)
+	}
+}
+
 // showsRights says whether the answer to a call shows rights on a file.
 func showsRights(c *Call) bool {
 	switch c.Nr {

@@ -37,6 +37,8 @@ type View struct {
 	suid, sgid uint32 // the owner and group it shows instead
 	ids        uint32 // idsAsked or idsChanged
 	lending    uint32 // how many places of lent are taken
+	missing    bool   // see MissLent
+	alone      uintptr
 	kept       [4]uint64
 	lent       [lenders]uint32
 
