@@ -104,5 +104,10 @@ func (v *View) isFile(s *Scratch, dirfd, path uintptr, links bool) bool {
 
 // plain issues the call as it is.
 func (v *View) plain(c *Call) uintptr {
+	if v.faked != 0 && (c.Nr == nocgo.SysFchmod || c.Nr == nocgo.SysFchown) {
+		if r, done := v.editOpen(c); done {
+			return r
+		}
+	}
 	return nocgo.Plain(c.Nr, c.Arg[0], c.Arg[1], c.Arg[2], c.Arg[3], c.Arg[4], c.Arg[5])
 }

@@ -35,10 +35,7 @@ func (v *View) inModes(s *Scratch, c *Call) (ret uintptr, why Reason) {
 		}
 		return 0, why
 	}
-	if v.faked != 0 && EndsUnseen(c.Nr) {
-		v.noteLent() // change may issue the call
-	}
-	return v.change(s, c)
+	return v.edit(s, c)
 }
 
 // answer answers a call or declines it.

@@ -71,10 +71,13 @@ func (v *View) settleLent() {
 	}
 }
 
-// showsRights says whether the answer to a call shows rights on a file.
+// showsRights says whether the answer to a call shows rights on a file, or changes a file that PRoot would then give back
+// its rights by name.
 func showsRights(c *Call) bool {
 	switch c.Nr {
-	case nocgo.SysNewfstatat, nocgo.SysFstat, nocgo.SysStatx:
+	case nocgo.SysNewfstatat, nocgo.SysFstat, nocgo.SysStatx,
+		nocgo.SysUnlinkat, nocgo.SysRenameat, nocgo.SysRenameat2, nocgo.SysMkdirat, nocgo.SysMknodat, nocgo.SysSymlinkat,
+		nocgo.SysFchmodat, nocgo.SysFchownat, nocgo.SysFchmod, nocgo.SysFchown:
 		return true
 	case nocgo.SysOpenat:
 		return c.Arg[2]&(nocgo.OCreat|nocgo.OTmpfile) != 0 // see createsAlike

@@ -23,7 +23,7 @@ const (
 )
 
 // fits says whether what is answered without modes is what PRoot answers in modes m, too. This is the one place that
-// says so: a call that is not named here is answered only where PRoot does nothing but show files. Handlers that are
+// says so: a call that is not named here is answered only where PRoot does nothing but show files, or by edit (edits.go). Handlers that are
 // named look at the modes themselves where it says so.
 func fits(nr uintptr, m Modes) bool {
 	switch nr {
@@ -35,6 +35,8 @@ func fits(nr uintptr, m Modes) bool {
 		return true // look at HardLinks; rights that PRoot lends do not show in a link's text
 	case nocgo.SysFaccessat:
 		return true // ends at no link; lent rights only add to what is allowed, and denials are left to PRoot
+	case nocgo.SysTruncate, nocgo.SysStatfs:
+		return true // end at no link; what they need of rights the kernel says
 	case nocgo.SysGetcwd:
 		return true // what PRoot has in its records depends on no mode
 	case nocgo.SysGetuid, nocgo.SysGeteuid, nocgo.SysGetgid, nocgo.SysGetegid, nocgo.SysGetresuid, nocgo.SysGetresgid,

@@ -1,0 +1,152 @@
+package translate
+
+import "svcrelay/nocgo"
+
+// Calls that change files, where PRoot fakes an identity or makes hard links of symbolic ones. What is done without
+// modes is done here as well, if a look at the paths before it shows that the modes make no difference:
+//
+//   - With --link2symlink nothing at the end of a path may be such a link (twin.go); linkat is PRoot's.
+//   - While root is faked PRoot lends rights on the file itself, too, and gives them back to whatever has the name when
+//     the call is over. A file that is gone by then, or has another name, keeps the lent rights under its other names.
+//     PRoot looks at the end of a link for this. So what would be lent something must not be removed or renamed here.
+//   - A new file must get the group that it gets where rights are lent on its directory (createsAlike).
+//   - The faked real ids in a chown stand for those that PRoot has.
+//   - What fails for want of rights is left to PRoot, which may have lent them, or say that it was done.
+
+// edit answers such a call, or has change do it.
+func (v *View) edit(s *Scratch, c *Call) (uintptr, Reason) {
+	a1, a2, a3 := c.Arg[1], c.Arg[2], c.Arg[3] // where look puts ids
+	why := v.look(s, c)
+	if why == Answered {
+		s.asked = Answered
+		s.room = textMax
+		r, outcome := v.answer(s, c)
+		c.Arg[1], c.Arg[2], c.Arg[3] = a1, a2, a3
+		if s.asked != Answered || outcome == Answered && r != nocgo.Fail(nocgo.EACCES) && r != nocgo.Fail(nocgo.EPERM) {
+			v.noteAsked(s, c)
+			return r, outcome
+		}
+		if why = outcome; outcome == Answered {
+			why = Rights
+		}
+	}
+	c.Arg[1], c.Arg[2], c.Arg[3] = a1, a2, a3
+	r, outcome := v.change(s, c)
+	if outcome == Number {
+		outcome = why
+	}
+	s.asked = why
+	v.noteAsked(s, c)
+	return r, outcome
+}
+
+// noteAsked notes the thread where PRoot was asked, or will be, and may then still lend it rights.
+func (v *View) noteAsked(s *Scratch, c *Call) {
+	if s.asked != Answered && v.faked != 0 && EndsUnseen(c.Nr) {
+		v.noteLent()
+	}
+}
+
+// look says whether modes make a difference to a call that changes files, and puts PRoot's ids in place.
+func (v *View) look(s *Scratch, c *Call) Reason {
+	switch c.Nr {
+	case nocgo.SysUnlinkat:
+		if c.Arg[2]&nocgo.AtRemovedir != 0 && v.modes&HardLinks == 0 {
+			return Answered // what PRoot lends a directory goes with it
+		}
+		return v.lookEnd(s, c.Arg[0], c.Arg[1], false, true)
+	case nocgo.SysRenameat, nocgo.SysRenameat2:
+		if why := v.lookEnd(s, c.Arg[0], c.Arg[1], false, true); why != Answered {
+			return why
+		}
+		return v.lookEnd(s, c.Arg[2], c.Arg[3], false, true)
+	case nocgo.SysMkdirat:
+		return v.lookNew(s, c.Arg[0], c.Arg[1], false)
+	case nocgo.SysMknodat:
+		return v.lookNew(s, c.Arg[0], c.Arg[1], true)
+	case nocgo.SysSymlinkat:
+		return v.lookNew(s, c.Arg[1], c.Arg[2], false)
+	case nocgo.SysUtimensat:
+		if c.Arg[1] == 0 || c.Arg[3]&nocgo.AtSymlinkNofollow == 0 {
+			return Answered
+		}
+		return v.lookEnd(s, c.Arg[0], c.Arg[1], false, false)
+	case nocgo.SysFchmodat:
+		return Answered // ends at no link; rights that PRoot lends are replaced by those asked for
+	case nocgo.SysFchownat:
+		if why := v.realIDs(c, 2); why != Answered || c.Arg[4]&nocgo.AtSymlinkNofollow == 0 {
+			return why
+		}
+		return v.lookEnd(s, c.Arg[0], c.Arg[1], false, false)
+	}
+	return Number
+}
+
+// lookEnd looks at the final component of a path. gone says that it will not have this name afterwards.
+func (v *View) lookEnd(s *Scratch, dirfd, path uintptr, follow, gone bool) Reason {
+	errno, why := v.find(s, dirfd, path, follow)
+	if errno != 0 || why != Answered {
+		return why // an errno is the answer, whatever the mode
+	}
+	if s.empty {
+		return Empty
+	}
+	if v.faked != 0 && gone {
+		r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), 0, 0, 0)
+		if !nocgo.Failed(r) && lends(s.stat.Mode) {
+			return Rights
+		}
+	}
+	if follow || s.tail != tailNone {
+		return Answered
+	}
+	return v.notFollowed(s)
+}
+
+// lookNew looks at a path that is to be made.
+func (v *View) lookNew(s *Scratch, dirfd, path uintptr, follow bool) Reason {
+	if why := v.lookEnd(s, dirfd, path, follow, false); why != Answered {
+		return why
+	}
+	if v.faked == 0 {
+		return Answered
+	}
+	if s.nameLen != 0 && !v.createsAlike(s, 0) {
+		return Rights
+	}
+	return Answered
+}
+
+// realIDs replaces the faked real ids in the arguments of a chown, from the i-th on, by those that PRoot has.
+func (v *View) realIDs(c *Call, i uintptr) Reason {
+	if v.faked == 0 {
+		return Answered
+	}
+	uid, why := v.oneID(nocgo.SysGetuid)
+	if why != Answered {
+		return why
+	}
+	gid, why := v.oneID(nocgo.SysGetgid)
+	if why != Answered {
+		return why
+	}
+	if uint32(c.Arg[i]) == uid {
+		c.Arg[i] = uintptr(v.uid)
+	}
+	if uint32(c.Arg[i+1]) == gid {
+		c.Arg[i+1] = uintptr(v.gid)
+	}
+	return Answered
+}
+
+// editOpen does fchmod and fchown under a faked identity, where PRoot stops at them. They do not walk to the file, so
+// nothing is lent. It is false where PRoot has to say what comes of it.
+func (v *View) editOpen(c *Call) (uintptr, bool) {
+	a1, a2 := c.Arg[1], c.Arg[2]
+	if c.Nr == nocgo.SysFchown && v.realIDs(c, 1) != Answered {
+		return 0, false
+	}
+	r := nocgo.Raw(c.Nr, c.Arg[0], c.Arg[1], c.Arg[2], 0, 0, 0)
+	c.Arg[1], c.Arg[2] = a1, a2
+	return r, r != nocgo.Fail(nocgo.EACCES) && r != nocgo.Fail(nocgo.EPERM)
+}
