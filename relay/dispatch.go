@@ -18,7 +18,11 @@ var seen uint8
 func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	how := f.Call.Nr
 	f.Call.Nr &^= patcher.Quick | patcher.Shielded | patcher.Careful
-	if live == 0 || how&(patcher.Quick|patcher.Careful) != 0 && patcher.Blocks(f.Call.Nr) {
+	if live == 0 {
+		return 0, 1
+	}
+	if how&(patcher.Quick|patcher.Careful) != 0 && patcher.Blocks(f.Call.Nr) {
+		view.Passing(f.Call.Nr)
 		return 0, 1
 	}
 	if nocgo.Load8(seenAddr()) == 0 {

@@ -125,33 +125,12 @@ func watchModes(m translate.Modes) {
 	if m&translate.Identity == 0 {
 		return
 	}
-	missed := false
-	for i := range plan.Count {
-		s := &plan.Sites[i]
-		nr := uintptr(s.Nr)
-		switch {
-		case s.Published:
-		case s.Form == patcher.Any, s.Form == patcher.Bridge, changesIdentity(nr):
+	for nr := uintptr(nocgo.SysSetregid); nr <= nocgo.SysSetresgid; nr++ {
+		if nr != nocgo.SysGetresuid && plan.Unseen(nr) {
 			view.MissIdentity()
-		case translate.EndsUnseen(nr):
-			missed = true
 		}
 	}
-	if missed {
-		view.MissLent(0)
-		return
+	if plan.Unseen(nocgo.SysOpenat) || plan.Unseen(nocgo.SysFaccessat) || plan.Unseen(nocgo.SysUtimensat) {
+		view.MissLent()
 	}
-	for i := range plan.FoundCount {
-		f := &plan.Found[i]
-		if f.Form == patcher.Async && f.Nr == nocgo.SysOpenat {
-			// Made where there are several threads, and never a site.
-			view.MissLent(nocgo.WeakSymbol("__libc_single_threaded"))
-			return
-		}
-	}
-}
-
-// changesIdentity says whether a call is setuid or one of its like.
-func changesIdentity(nr uintptr) bool {
-	return nr >= nocgo.SysSetregid && nr <= nocgo.SysSetresgid && nr != nocgo.SysGetresuid
 }

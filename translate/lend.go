@@ -56,19 +56,24 @@ func (v *View) takeBack() {
 	}
 }
 
-// MissLent tells the View that calls after which rights are still lent may pass unseen where there are several threads.
-// single is the address of the C library's byte that says that there is one thread, or 0. Then every thread stops once
+// MissLent tells the View that calls after which rights are still lent may pass unseen. Then every thread stops once
 // before what shows rights.
-func (v *View) MissLent(single uintptr) { v.missing, v.alone = true, single }
+func (v *View) MissLent() { v.missing = true }
+
+// Passing tells the View of a call that goes on to PRoot without having been looked at.
+func (v *View) Passing(nr uintptr) {
+	if v.faked != 0 && EndsUnseen(nr) {
+		v.noteLent()
+	}
+}
 
 // settleLent has PRoot take back what it may have lent to this thread.
 func (v *View) settleLent() {
-	if v.lending != 0 {
-		v.takeBack()
-	}
-	if v.missing && (v.alone == 0 || nocgo.Load8(v.alone) == 0) {
+	if v.missing {
 		nocgo.Plain(nocgo.SysFaccessat, nocgo.AtFdcwd, 0, 0, 0, 0, 0)
+		return
 	}
+	v.takeBack()
 }
 
 // showsRights says whether the answer to a call shows rights on a file, or changes a file that PRoot would then give back

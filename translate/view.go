@@ -38,7 +38,6 @@ type View struct {
 	ids        uint32 // idsAsked or idsChanged
 	lending    uint32 // how many places of lent are taken
 	missing    bool   // see MissLent
-	alone      uintptr
 	kept       [4]uint64
 	lent       [lenders]uint32
 

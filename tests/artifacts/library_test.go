@@ -22,7 +22,7 @@ type library struct {
 }
 
 var libraries = []library{
-	{name: "libsvcrelay.so", fini: true, imports: []string{"__libc_single_threaded"}},
+	{name: "libsvcrelay.so", fini: true},
 	{name: "libsvcrelay-tracer.so", exports: []string{"prctl"}, imports: []string{"__errno", "__errno_location", "environ"}},
 }
 
