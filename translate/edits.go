@@ -8,7 +8,8 @@ import "svcrelay/nocgo"
 //   - With --link2symlink nothing at the end of a path may be such a link (twin.go); linkat is PRoot's.
 //   - While root is faked PRoot lends rights on the file itself, too, and gives them back to whatever has the name when
 //     the call is over. A file that is gone by then, or has another name, keeps the lent rights under its other names.
-//     PRoot looks at the end of a link for this. So what would be lent something must not be removed or renamed here.
+//     PRoot looks at the end of a link for this. So what would be lent something must not be removed or renamed here,
+//     nor its rights be changed: set-user-ID comes back after a chown or truncate that takes it away.
 //   - A new file must get the group that it gets where rights are lent on its directory (createsAlike).
 //   - The faked real ids in a chown stand for those that PRoot has.
 //   - What fails for want of rights is left to PRoot, which may have lent them, or say that it was done.
@@ -72,17 +73,19 @@ func (v *View) look(s *Scratch, c *Call) Reason {
 		}
 		return v.lookEnd(s, c.Arg[0], c.Arg[1], false, false)
 	case nocgo.SysFchmodat:
-		return Answered // ends at no link; rights that PRoot lends are replaced by those asked for
+		return v.lookEnd(s, c.Arg[0], c.Arg[1], true, true)
+	case nocgo.SysTruncate:
+		return v.lookEnd(s, nocgo.AtFdcwd, c.Arg[0], true, true)
 	case nocgo.SysFchownat:
-		if why := v.realIDs(c, 2); why != Answered || c.Arg[4]&nocgo.AtSymlinkNofollow == 0 {
+		if why := v.realIDs(c, 2); why != Answered {
 			return why
 		}
-		return v.lookEnd(s, c.Arg[0], c.Arg[1], false, false)
+		return v.lookEnd(s, c.Arg[0], c.Arg[1], c.Arg[4]&nocgo.AtSymlinkNofollow == 0, true)
 	}
 	return Number
 }
 
-// lookEnd looks at the final component of a path. gone says that it will not have this name afterwards.
+// lookEnd looks at the final component of a path. gone says that it will not have this name afterwards, or other rights.
 func (v *View) lookEnd(s *Scratch, dirfd, path uintptr, follow, gone bool) Reason {
 	errno, why := v.find(s, dirfd, path, follow)
 	if errno != 0 || why != Answered {

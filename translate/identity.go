@@ -171,10 +171,18 @@ func (v *View) deliverStatx(s *Scratch, buf, out uintptr) Reason {
 
 // createsAlike says whether a new file would be the same where PRoot lends rights on its directory: that takes the
 // bit away by which the file gets the directory's group.
+//
+// An open that empties a file must not be of one that PRoot lends something: set-user-ID comes back to it.
 func (v *View) createsAlike(s *Scratch, flags uintptr) bool {
 	const setGID = 0o2000
 	if flags&nocgo.OTmpfile != 0 || s.tail != tailNone {
 		return false
+	}
+	if flags&nocgo.OTrunc != 0 {
+		r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), 0, 0, 0)
+		if !nocgo.Failed(r) && lends(s.stat.Mode) {
+			return false
+		}
 	}
 	r := nocgo.Fail(nocgo.ENOENT)
 	if s.fd != nocgo.AtFdcwd {

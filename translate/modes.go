@@ -35,8 +35,8 @@ func fits(nr uintptr, m Modes) bool {
 		return true // look at HardLinks; rights that PRoot lends do not show in a link's text
 	case nocgo.SysFaccessat:
 		return true // ends at no link; lent rights only add to what is allowed, and denials are left to PRoot
-	case nocgo.SysTruncate, nocgo.SysStatfs:
-		return true // end at no link; what they need of rights the kernel says
+	case nocgo.SysStatfs:
+		return true // ends at no link; lent rights only add to what is allowed
 	case nocgo.SysGetcwd:
 		return true // what PRoot has in its records depends on no mode
 	case nocgo.SysGetuid, nocgo.SysGeteuid, nocgo.SysGetgid, nocgo.SysGetegid, nocgo.SysGetresuid, nocgo.SysGetresgid,

@@ -18,7 +18,7 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 	}
 	v.another(s, flags)
 	stop := flags&nocgo.ONofollow != 0 || flags&nocgo.OExcl != 0 && flags&nocgo.OCreat != 0
-	creates := v.faked != 0 && flags&(nocgo.OCreat|nocgo.OTmpfile) != 0
+	creates := v.faked != 0 && flags&(nocgo.OCreat|nocgo.OTmpfile|nocgo.OTrunc) != 0
 	if s.tail == tailNone && !stop && !creates && flags&^openKnown == 0 && nocgo.LoadAcquire32(&v.how) != 0 {
 		if s.Quick {
 			if why := v.mayWait(s, flags); why != Answered {
