@@ -41,6 +41,8 @@ func TestSameWhereAtWork(t *testing.T) {
 		{name: "root identity", options: with("-0"), wanted: active, workloads: []string{"few", "mutate", "cwd", "shell"}},
 		{name: "changed identity", options: with("-i", "1000:1000"), wanted: active},
 		{name: "hard links made of symbolic ones", options: with("-l"), wanted: active, workloads: []string{"few", "cwd", "shell"}},
+		{name: "an empty environment", wrap: emptied(), wanted: active, workloads: []string{"few", "cwd", "shell"}},
+		{name: "an empty environment, root identity and a kernel release", options: with("-0", "-k", "6.17.0"), wrap: emptied(), wanted: active, workloads: []string{"few", "shell"}},
 		{name: "kill on exit", options: with("--kill-on-exit"), wanted: active, workloads: []string{"few", "shell"}},
 		{name: "a library that starts a thread", preload: byVariable, before: progDir + "/libstarted.so", wanted: either, workloads: []string{"listing", "true", "few"}},
 		{name: "garbage in what does not matter", outer: []string{"PROOT_FP_SVC_CACHE=\x01|;", "PROOT_FP_STATS=no", "PROOT_FP_LOG=/no/such/dir/log", "PROOT_FP_ANDROID_API=x"}, wanted: either},
@@ -62,6 +64,9 @@ func TestSameWhereInert(t *testing.T) {
 		{name: "no PRoot, LD_PRELOAD", launcher: byChroot, preload: byVariable},
 		{name: "no PRoot, but its variables", launcher: byChroot, outer: outerConfig("/", "")},
 		{name: "PRoot alone", launcher: byPRoot, workloads: []string{"few", "cwd", "env"}},
+		{name: "PRoot alone, an empty environment", launcher: byPRoot, wrap: emptied(), workloads: []string{"few", "env"}},
+		{name: "shim alone, an empty environment", launcher: byShim, wrap: emptied(), workloads: []string{"few", "env"}},
+		{name: "a launcher's variables, an empty environment", launcher: byShim, outer: outerConfig(bookworm, bindsVariable()), wrap: emptied(), workloads: []string{"few"}},
 		{name: "no shim", launcher: byPRoot, outer: outerConfig(bookworm, bindsVariable())},
 		{name: "shim alone", launcher: byShim, workloads: []string{"few", "env"}},
 		{name: "no seccomp", outer: []string{"PROOT_NO_SECCOMP=1"}},
@@ -114,6 +119,11 @@ func TestSameWhereInert(t *testing.T) {
 			outer: append(outerConfig(bookworm, bindsVariable()), "PROOT_FP_"+name+"="+value)})
 	}
 	compareSettings(t, rig.Job{Guests: []string{"bookworm"}, MemoryMB: 3072}, settings)
+}
+
+// emptied begins the workload as a login does.
+func emptied() []string {
+	return []string{"/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "HOME=/root", "LANG=C.UTF-8", "TERM=dumb"}
 }
 
 func nested() []string {
