@@ -43,10 +43,6 @@ func attest() bool {
 	return alike(conf.root, "/") // what launcher and guest agree on is still not what PRoot was told
 }
 
-// RunKey is how the keys begin that svcrelay run makes. What the tracer's environment says besides such a key was
-// derived from PRoot's own command line; a guest cannot change the environment of its tracer.
-const RunKey = "run-"
-
 // sameView compares the tracer's environment, the first n bytes of buffer, with the configuration. The tracer's
 // must contain the key, and everything it says of its view of the file system must be as it is here. Unless it comes
 // from svcrelay run, PRoot is asked as well. If it says that nothing is to be answered, a guest cannot undo that by
@@ -108,13 +104,4 @@ func quiet(before uint64) bool {
 	nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, name, uintptr(unsafe.Pointer(&buffer)), 0, 0, 0)
 	nocgo.Raw(nocgo.SysClose, fd, 0, 0, 0, 0, 0)
 	return switches() == before
-}
-
-// nvcsw is the place of the number of voluntary context switches in struct rusage, in words.
-const nvcsw = 16
-
-// switches gives the number of voluntary context switches of this thread.
-func switches() uint64 {
-	nocgo.Raw(nocgo.SysGetrusage, nocgo.RusageThread, uintptr(unsafe.Pointer(&usage)), 0, 0, 0, 0)
-	return usage[nvcsw]
 }

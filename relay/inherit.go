@@ -6,6 +6,10 @@ import (
 	"svcrelay/nocgo"
 )
 
+// RunKey is how the keys begin that svcrelay run makes. What the tracer's environment says besides such a key was
+// derived from PRoot's own command line; a guest cannot change the environment of its tracer.
+const RunKey = "run-"
+
 // A login often begins with an empty environment (env -i, su -l), and with it the configuration is gone. The tracer's
 // environment still has it, which is the one that counts: what a program's own says is only believed where it is the
 // same. So a program whose environment says nothing at all takes it from there.
