@@ -25,6 +25,7 @@ func Writable(addr uintptr) bool {
 	// The kernel takes NULL for "do not store".
 	return addr != 0 && !tagged(addr) && addr&(probeGranule-1) <= probeGranule-8 && Raw(SysRtSigprocmask, 0, 0, addr, 8, 0, 0) == 0
 }
+
 // tagged says whether the processor would leave out a part of the address.
 func tagged(addr uintptr) bool { return addr>>56 != 0 }
 
