@@ -50,3 +50,20 @@ func TestReaches(t *testing.T) {
 		}
 	}
 }
+
+// TestBothEnds encodes branches and calls at and beyond both ends of their reach, and reads them back.
+func TestBothEnds(t *testing.T) {
+	const from = 0x7f00_0000_0000
+	for _, d := range []int64{-Reach - 4, -Reach, -Reach + 4, -4, 0, 4, Reach - 8, Reach - 4, Reach, Reach + 4} {
+		to := uintptr(from + d)
+		fits := d >= -Reach && d <= Reach-4
+		b, ok := Branch(from, to)
+		if got, is := target(from, b); ok != fits || ok && (!is || got != to) {
+			t.Errorf("branch by %d: %v, and it goes by %d", d, ok, int64(got)-from)
+		}
+		c, ok := Call(from, to)
+		if ok != fits || ok && (!isCall(c) || from+callOffset(c) != to) {
+			t.Errorf("call by %d: %v, and it goes by %d", d, ok, int64(callOffset(c)))
+		}
+	}
+}

@@ -16,6 +16,8 @@ type Cache struct {
 	Config uint64
 	// Room is the address of RoomSize bytes to work in.
 	Room uintptr
+
+	owner uint32 // the user that the kernel knows
 }
 
 // What is where in Cache.Room, and the limits that follow.
@@ -72,17 +74,15 @@ func (c *Cache) openDir() uintptr {
 
 const dirFlags = nocgo.OPath | nocgo.ODirectory | nocgo.ONofollow | nocgo.OCloexec
 
-// ownName puts the name of this user's directory, with a NUL, at an address. The number is the real one: what PRoot
+// ownName puts the name of this user's directory, with a NUL, at an address, and remembers the user. The number is the real one: what PRoot
 // pretends to the program is not what files are created as.
 func (c *Cache) ownName(at uintptr) {
 	const name = "svcrelay-"
+	c.owner = uint32(nocgo.Raw(nocgo.SysGetuid, 0, 0, 0, 0, 0, 0))
 	at = putText(at, name)
-	at = putDecimal(at, uint64(c.owner()))
+	at = putDecimal(at, uint64(c.owner))
 	nocgo.Store8(at, 0)
 }
-
-// owner is the user that the kernel knows.
-func (c *Cache) owner() uint32 { return uint32(nocgo.Raw(nocgo.SysGetuid, 0, 0, 0, 0, 0, 0)) }
 
 // check closes a directory again that is not this user's alone.
 func (c *Cache) check(dir uintptr) uintptr {
@@ -90,7 +90,7 @@ func (c *Cache) check(dir uintptr) uintptr {
 		return dir
 	}
 	st := (*nocgo.Stat)(unsafe.Pointer(nocgo.Ptr(c.Room + roomStat)))
-	if nocgo.Raw(nocgo.SysFstat, dir, c.Room+roomStat, 0, 0, 0, 0) != 0 || st.UID != c.owner() ||
+	if nocgo.Raw(nocgo.SysFstat, dir, c.Room+roomStat, 0, 0, 0, 0) != 0 || st.UID != c.owner ||
 		st.Mode&nocgo.ModeType != nocgo.ModeDirectory || st.Mode&othersWrite != 0 {
 		closeFile(dir)
 		return nocgo.Fail(nocgo.EPERM)
@@ -109,7 +109,7 @@ func (c *Cache) read(dir uintptr) uintptr {
 	}
 	n := uintptr(0)
 	st := (*nocgo.Stat)(unsafe.Pointer(nocgo.Ptr(c.Room + roomStat)))
-	if nocgo.Raw(nocgo.SysFstat, fd, c.Room+roomStat, 0, 0, 0, 0) == 0 && st.UID == c.owner() && st.Nlink == 1 &&
+	if nocgo.Raw(nocgo.SysFstat, fd, c.Room+roomStat, 0, 0, 0, 0) == 0 && st.UID == c.owner && st.Nlink == 1 &&
 		st.Mode&nocgo.ModeType == nocgo.ModeRegular && st.Mode&othersWrite == 0 && st.Size >= headSize && st.Size <= maxFile {
 		n = uintptr(st.Size)
 		if nocgo.Raw(nocgo.SysRead, fd, c.Room+roomFile, n, 0, 0, 0) != n {

@@ -70,3 +70,36 @@ func TestScanLibraryRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestScanJSON looks at the names and shapes that programs rely on.
+func TestScanJSON(t *testing.T) {
+	var out, errs bytes.Buffer
+	libc := crossRoot + "/lib/libc.so.6"
+	if code := command([]string{"scan", "--json", libc}, &out, &errs); code != 0 {
+		t.Fatalf("exit status %d: %s", code, errs.String())
+	}
+	type share struct{ Total, Patched *int }
+	type site struct {
+		Offset               *uint64
+		Symbol, Syscall, Why *string
+	}
+	var r struct {
+		File, BuildID, Version *string
+		SVC                    *int
+		Path, Dispatchers      *share
+		Calls                  map[string]share
+		Patched, Unpatched     []site
+	}
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if *r.File != libc || *r.BuildID == "" || *r.Version == "" || *r.SVC == 0 || *r.Path.Total == 0 || *r.Path.Patched > *r.Path.Total ||
+		*r.Dispatchers.Total == 0 || *r.Dispatchers.Patched > *r.Dispatchers.Total || *r.Calls["openat"].Total == 0 || len(r.Patched) == 0 {
+		t.Errorf("%.1000s", out.String())
+	}
+	for _, s := range r.Unpatched {
+		if *s.Offset == 0 || *s.Symbol == "" || *s.Syscall == "" || *s.Why == "" {
+			t.Errorf("%+v", s)
+		}
+	}
+}
