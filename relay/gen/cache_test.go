@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -11,7 +12,7 @@ import (
 // damaged file makes one search again, and all of them patch the same sites.
 func TestSiteCache(t *testing.T) {
 	lib, exe, dir, tmp := believer(t, nil), program(t), t.TempDir(), t.TempDir()
-	sites := ""
+	sites := map[string]string{} // by what is asked for besides: a release of Android has calls of its own
 	run := func(want string, more ...string) {
 		t.Helper()
 		env := append([]string{"PROOT_FP_ROOT=/", "PROOT_FP_KEY=k", "PROOT_FP_BINDS=" + tmp + ":/tmp", "PROOT_FP_STATS=1"}, more...)
@@ -23,11 +24,17 @@ func TestSiteCache(t *testing.T) {
 		if m[2] != want {
 			t.Errorf("%q: searched %s, want %s", more, m[2], want)
 		}
-		if sites == "" {
-			sites = m[1]
-		}
-		if m[1] != sites {
-			t.Errorf("%q: found %s, before %s", more, m[1], sites)
+		for _, v := range append(more, "") {
+			if strings.HasSuffix(v, "CACHE=0") {
+				continue
+			}
+			if sites[v] == "" {
+				sites[v] = m[1]
+			}
+			if m[1] != sites[v] {
+				t.Errorf("%q: found %s, before %s", more, m[1], sites[v])
+			}
+			break
 		}
 	}
 	run("2/2", "PROOT_FP_SVC_CACHE=0")
