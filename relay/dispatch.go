@@ -39,9 +39,13 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	}
 	if absent(conf.api, f.Call.Nr) {
 		if stats.on {
-			stats.count(f.Call.Nr, translate.Answered)
+			stats.count(f.Call.Nr, translate.Answered, false)
 		}
 		return nocgo.Fail(nocgo.ENOSYS), 0
+	}
+	before := uint64(0)
+	if stats.on {
+		before = stops(s)
 	}
 	s.Quick = how&(patcher.Quick|patcher.Careful) != 0
 	shielded := how&patcher.Shielded != 0 && f.Call.Nr == nocgo.SysOpenat
@@ -54,7 +58,7 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 		reason = s.Asked()
 	}
 	if stats.on {
-		stats.count(f.Call.Nr, reason)
+		stats.count(f.Call.Nr, reason, stops(s) != before)
 	}
 	if stats.logging && reason != 0 {
 		stats.note(s, f.Call.Nr, reason)

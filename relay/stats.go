@@ -60,8 +60,26 @@ func (c *counters) begin() {
 
 func (c *counters) tallies() *tallies { return (*tallies)(nocgo.Ptr(c.page)) }
 
-// count adds one call: answered, if there is no reason why not.
-func (c *counters) count(nr uintptr, why translate.Reason) {
+// passed stands in the place of a Reason for a call that PRoot was stopped for, although it was not declined: it was
+// made on the program's behalf.
+const passed = 0xff
+
+// stops gives the number of times that this thread has waited for anybody: PRoot, where nothing else can keep it
+// waiting. s is not in use.
+func stops(s *translate.Scratch) uint64 {
+	const waits = 16 // ru_nvcsw in struct rusage, in words
+	u := (*[18]uint64)(unsafe.Pointer(s))
+	if nocgo.Raw(nocgo.SysGetrusage, nocgo.RusageThread, uintptr(unsafe.Pointer(u)), 0, 0, 0, 0) != 0 {
+		return 0
+	}
+	return u[waits]
+}
+
+// count adds one call: answered, if there is no reason why not and there was no stop.
+func (c *counters) count(nr uintptr, why translate.Reason, stopped bool) {
+	if why == 0 && stopped {
+		why = passed
+	}
 	t := c.tallies()
 	key := tallyTaken | uint32(nr&0x7fffff)<<8 | uint32(why)
 	at := (uint32(nr)*31 + uint32(why)*7) % maxTallies
@@ -153,6 +171,8 @@ func (t *tallies) write(n int) int {
 			continue
 		case why == 0:
 			n = line(n, " answered:", nr)
+		case why == passed:
+			n = line(n, " passed:", nr)
 		default:
 			n = line(n, " declined:", nr)
 			n = tag(n, "/")
