@@ -1,0 +1,102 @@
+// Package programs runs what people run under PRoot, with and without svcrelay, and compares: outputs, exit statuses and
+// the files that are left must be the same, and nearly all system calls that have a path must have been answered without
+// PRoot. See docs/programs.md for what is counted.
+package programs
+
+// Program is one of them: a line of shell that works in Work/Name of the guest.
+type Program struct {
+	Name    string
+	Options []string // PRoot's
+	Script  string
+}
+
+// Places in the guest. What programs get to work on lies below Work; each has a directory of its own there.
+const (
+	Work = "/work"
+	Tree = Work + "/tree" // many files of all kinds
+	Debs = Work + "/debs"
+)
+
+var fakeRoot = []string{"-0", "--link2symlink"}
+
+// All are the programs, in the order in which they run on one guest.
+var All = []Program{
+	{Name: "find", Script: `
+find /work/tree /usr/share/perl5 /usr/lib/git-core -printf '%y %m %n %U %s %l %p\n' | sort
+find /work/tree -name '*.txt' -newer /work/tree/first -exec cat {} + | cksum`},
+	{Name: "ls", Script: `ls -lR --time-style=full-iso /work/tree /usr/lib/python3.11 /etc`},
+	{Name: "cp", Script: `
+cp -a /work/tree copy
+cp -al copy links
+diff -r /work/tree links`},
+	{Name: "rsync", Script: `
+rsync -ai /work/tree/ there/
+rm -r there/d1; echo changed > there/first
+rsync -ai --delete there/ back/
+rsync -aic /work/tree/ there/`},
+	{Name: "tar", Script: `
+tar --sort=name -C /work -cf tree.tar tree
+mkdir out; tar -C out -xpf tree.tar
+tar -C out -df tree.tar
+tar --sort=name -C out -czf again.tar.gz tree; tar -tvzf again.tar.gz | cksum`},
+	{Name: "git", Script: `
+git clone -q file:///work/repo.git clone
+cd clone
+git status
+for i in 1 2 3; do echo line $i >> d1/f1.txt; echo new $i > new$i; git add -A; git commit -qm "change $i"; done
+git status --short; git log --oneline | head -20; git diff --stat HEAD~2
+git -c pack.threads=1 gc -q
+git fsck; git ls-files -s | cksum; git checkout -q HEAD~5; ls | cksum`},
+	{Name: "dpkg", Options: fakeRoot, Script: `
+dpkg -i /work/debs/alpha_1.0_all.deb /work/debs/beta_1.0_all.deb
+dpkg -l alpha beta; dpkg -L beta; ls -lR --time-style=+%s /usr/share/alpha
+dpkg -i /work/debs/alpha_1.1_all.deb
+dpkg -P beta`},
+	{Name: "apt", Options: fakeRoot, Script: `
+apt-get install -y -o Dpkg::Use-Pty=0 -o APT::Sandbox::User=root -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= /work/debs/gamma_1.0_all.deb /work/debs/delta_1.0_all.deb
+dpkg -s gamma delta; ls -l --time-style=+%s /usr/share/gamma`},
+	{Name: "python", Script: `
+export PYTHONHASHSEED=0
+cp -a /work/pylib lib
+python3 -m compileall -q lib
+python3 -m venv --without-pip venv
+venv/bin/python -c 'import sys, json, email.message; print(sys.prefix, json.dumps({"a": [1, 2]}))'`},
+	{Name: "perl", Script: `perl /work/inputs/walk.pl /work/tree`},
+	{Name: "node", Script: `node /work/modules/main.js`},
+	{Name: "gcc", Script: `
+cp -a /work/project/. .
+make -s
+./calculate 6 7
+touch sum.c; make; make -s clean; ls`},
+	{Name: "sqlite3", Script: `sqlite3 numbers.db < /work/inputs/numbers.sql; sqlite3 numbers.db 'select count(*), sum(n), max(t) from numbers; pragma integrity_check'`},
+}
+
+// Request is what the program in the VM is asked to do.
+type Request struct {
+	Programs []Program
+	Native   bool // run them without PRoot, too
+}
+
+// Run is one program, run once.
+type Run struct {
+	Status  string
+	Seconds float64
+	Stops   int // voluntary context switches of PRoot: it waits once between two stops
+	Stats   *Stats
+}
+
+// Result is what became of one program.
+type Result struct {
+	Name                string
+	Alone, With, Native Run
+	Differences         []string // between Alone and With
+	Output              string   // the end of what it said with svcrelay
+}
+
+// Reply is what comes back.
+type Reply struct {
+	Results     []Result
+	Differences []string // in the rest of the guest, after all programs
+	Files       int      // compared there
+	Seconds     map[string]float64
+}

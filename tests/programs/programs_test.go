@@ -1,0 +1,132 @@
+package programs
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svcrelay/tests/rig"
+	"svcrelay/tests/rig/repo"
+)
+
+var (
+	only = flag.String("only", "", "run only these programs, separated by commas")
+	out  = flag.String("out", "out/programs.json", "where the report goes, below the top of the tree")
+)
+
+// leastShare is the part of a program's calls with paths that must have been answered without PRoot.
+const leastShare = 0.98
+
+// TestPrograms runs all programs and prints a table.
+func TestPrograms(t *testing.T) {
+	rig.NeedVM(t)
+	req := Request{Native: true}
+	for _, p := range All {
+		if *only == "" || slices.Contains(strings.Split(*only, ","), p.Name) {
+			req.Programs = append(req.Programs, p)
+		}
+	}
+	reply := runAll(t, req)
+	t.Logf("%s", Table(reply))
+	for _, r := range reply.Results {
+		if r.Alone.Status != "exit status 0" {
+			t.Errorf("%s: %s under PRoot alone; it ends:\n%s", r.Name, r.Alone.Status, r.Output)
+		}
+		for _, d := range r.Differences {
+			t.Errorf("%s: %s", r.Name, d)
+		}
+		s := r.With.Stats
+		switch {
+		case s == nil || s.Lines == 0:
+			t.Errorf("%s: no line of statistics: the library was not at work", r.Name)
+		case s.Errors > 0:
+			t.Errorf("%s: %d failed checks in the library", r.Name, s.Errors)
+		case s.Share() < leastShare:
+			t.Errorf("%s: only %.1f %% of its calls with paths were answered without PRoot; the others: %s", r.Name, 100*s.Share(), strings.Join(s.Rest(), ", "))
+		}
+	}
+	for _, d := range reply.Differences {
+		t.Errorf("after all programs: %s", d)
+	}
+	if reply.Files < 5000 {
+		t.Errorf("only %d files were compared", reply.Files)
+	}
+}
+
+func runAll(t *testing.T, req Request) *Reply {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 25*time.Minute)
+	defer cancel()
+	top, err := repo.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	vm := filepath.Join(t.TempDir(), "vm")
+	if err := repo.BuildARM64("tests/programs/vm", vm); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const dir = "/opt/programs"
+	dist := filepath.Join(top, "dist")
+	job := rig.Job{Kernel: "6.12", Guests: []string{"programs"}, MemoryMB: 4096, KeepOn: true, Timeout: 15 * time.Minute,
+		Commands: []rig.Command{{Name: "programs", Argv: []string{dir + "/vm"}, Timeout: 14 * time.Minute}},
+		Return:   []string{"/tmp/programs.json"},
+		Files: map[string]rig.File{
+			dir + "/request.json": {Data: text}, dir + "/vm": {HostPath: vm},
+			dir + "/svcrelay":              {HostPath: filepath.Join(dist, "svcrelay-arm64")},
+			dir + "/libsvcrelay.so":        {HostPath: filepath.Join(dist, "libsvcrelay.so")},
+			dir + "/libsvcrelay-tracer.so": {HostPath: filepath.Join(dist, "libsvcrelay-tracer.so")},
+		}}
+	res, err := rig.Run(ctx, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, ok := res.Files["/tmp/programs.json"]
+	if !ok || res.Status != 0 {
+		t.Fatalf("the program in the VM ended with status %d: %s%s%s", res.Status, res.Outcomes[0].Problem, res.Outcomes[0].Stdout, res.Outcomes[0].Stderr)
+	}
+	t.Logf("the VM ran for %.0f s", res.Took.Seconds())
+	to := filepath.Join(top, *out)
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, said, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	reply := &Reply{}
+	if err := json.Unmarshal(said, reply); err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+func TestStats(t *testing.T) {
+	var s Stats
+	for _, l := range []string{
+		"svcrelay: pid=12 answered=30 errors=0 last=0 libc=450 ld.so=90 of=5031 answered:79=20 answered:80=10 passed:49=3 declined:56/too-long=2\n",
+		"text before it svcrelay: pid=13 answered=1 errors=1 last=9 libc=450 ld.so=90 of=5031 answered:79=1 declined:56/proc=5 declined:260/effect=7\r\n",
+	} {
+		if !s.Take(l) {
+			t.Errorf("not taken: %s", l)
+		}
+	}
+	if s.Take("svcrelay: guests run without it\n") {
+		t.Error("taken for statistics")
+	}
+	if answered, all := s.Paths(); answered != 21 || all != 31 || s.Lines != 2 || s.Errors != 1 {
+		t.Errorf("%d of %d: %+v", answered, all, s)
+	}
+	if got := fmt.Sprint(s.Rest()); got != "[5 openat proc 3 chdir passed on 2 openat too-long]" {
+		t.Error(got)
+	}
+}

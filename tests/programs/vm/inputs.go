@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"svcrelay/tests/programs"
+)
+
+// modules is the number of node's modules: as many as a large application loads.
+const modules = 2800
+
+// inputs writes what the programs work on into a guest's root.
+func inputs(root string) error {
+	at := func(p string) string { return filepath.Join(root, p) }
+	w := &writer{}
+	w.dir(at(programs.Work))
+	w.tree(at(programs.Tree))
+	w.modules(at(programs.Work + "/modules"))
+	w.project(at(programs.Work + "/project"))
+	w.file(at(programs.Work+"/inputs/history"), history())
+	w.file(at(programs.Work+"/inputs/numbers.sql"), numbers())
+	w.file(at(programs.Work+"/inputs/walk.pl"), walk)
+	for _, d := range []string{"/var/lib/dpkg/info", "/var/lib/dpkg/updates", "/var/lib/dpkg/triggers", "/var/lib/dpkg/parts", "/var/lib/dpkg/alternatives",
+		"/var/lib/apt/lists/partial", "/var/cache/apt/archives/partial", "/var/log/apt", "/etc/apt/preferences.d", "/etc/apt/apt.conf.d", "/etc/dpkg/dpkg.cfg.d", "/var/lib/apt/periodic"} {
+		w.dir(at(d))
+	}
+	for _, f := range []string{"/var/lib/dpkg/status", "/var/lib/dpkg/available", "/etc/apt/sources.list"} {
+		w.file(at(f), "")
+	}
+	return w.err
+}
+
+// writer remembers the first error.
+type writer struct{ err error }
+
+func (w *writer) dir(p string) {
+	if w.err == nil {
+		w.err = os.MkdirAll(p, 0o755)
+	}
+}
+
+func (w *writer) file(p, text string) {
+	w.dir(filepath.Dir(p))
+	if w.err == nil {
+		w.err = os.WriteFile(p, []byte(text), 0o644)
+	}
+}
+
+func (w *writer) link(text, p string) {
+	if w.err == nil {
+		w.err = os.Symlink(text, p)
+	}
+}
+
+// tree writes some 500 files in directories that are not deep, with links of all kinds among them.
+func (w *writer) tree(top string) {
+	w.file(top+"/first", "first\n")
+	for d := range 24 {
+		dir := fmt.Sprintf("%s/d%d", top, d)
+		for f := range 18 {
+			w.file(fmt.Sprintf("%s/f%d.txt", dir, f), strings.Repeat(fmt.Sprintf("line of file %d in %d\n", f, d), f*d%40))
+		}
+		w.file(dir+"/sub/deep/er/file.c", "int x;\n")
+		w.link("f1.txt", dir+"/soft")
+		w.link("../d0", dir+"/up")
+		w.link("/work/tree/first", dir+"/absolute")
+		w.link("nowhere", dir+"/dangling")
+		if w.err == nil {
+			w.err = os.Link(dir+"/f2.txt", dir+"/hard")
+		}
+		if w.err == nil {
+			w.err = os.Chmod(dir+"/f3.txt", 0o600)
+		}
+	}
+}
+
+// modules writes modules that load each other by relative path, by name from node_modules, and as directories.
+func (w *writer) modules(top string) {
+	const packages = 70
+	var main strings.Builder
+	main.WriteString("let sum = 0;\n")
+	for p := range packages {
+		dir := fmt.Sprintf("%s/node_modules/p%d", top, p)
+		w.file(dir+"/package.json", fmt.Sprintf(`{"name": "p%d", "version": "1.0.0", "main": "./lib/index.js"}`, p))
+		var index strings.Builder
+		index.WriteString("let sum = 0;\n")
+		for m := range modules/packages - 1 {
+			name := fmt.Sprintf("./m%d", m)
+			if m%5 == 0 {
+				w.file(fmt.Sprintf("%s/lib/m%d/index.js", dir, m), fmt.Sprintf("module.exports = %d;\n", p+m))
+			} else {
+				w.file(fmt.Sprintf("%s/lib/m%d.js", dir, m), fmt.Sprintf("module.exports = %d;\n", p+m))
+			}
+			fmt.Fprintf(&index, "sum += require('%s');\n", name)
+		}
+		if p > 0 {
+			fmt.Fprintf(&index, "sum += require('p%d') %% 1000;\n", p-1)
+		}
+		index.WriteString("module.exports = sum;\n")
+		w.file(dir+"/lib/index.js", index.String())
+		fmt.Fprintf(&main, "sum += require('p%d');\n", p)
+	}
+	main.WriteString("console.log(sum, Object.keys(require.cache).length);\n")
+	w.file(top+"/main.js", main.String())
+}
+
+// project writes a small C program with a makefile.
+func (w *writer) project(dir string) {
+	w.file(dir+"/calculate.h", "int sum(int, int);\nint product(int, int);\nvoid show(const char *, int);\n")
+	w.file(dir+"/sum.c", "#include \"calculate.h\"\nint sum(int a, int b) { return a + b; }\n")
+	w.file(dir+"/product.c", "#include \"calculate.h\"\nint product(int a, int b) { int r = 0; while (b-- > 0) r = sum(r, a); return r; }\n")
+	w.file(dir+"/show.c", "#include <stdio.h>\n#include <string.h>\n#include \"calculate.h\"\nvoid show(const char *what, int v) { printf(\"%zu %s %d\\n\", strlen(what), what, v); }\n")
+	w.file(dir+"/main.c", "#include <stdlib.h>\n#include \"calculate.h\"\nint main(int argc, char **argv) {\n\tif (argc != 3) return 2;\n"+
+		"\tshow(\"sum\", sum(atoi(argv[1]), atoi(argv[2])));\n\tshow(\"product\", product(atoi(argv[1]), atoi(argv[2])));\n\treturn 0;\n}\n")
+	w.file(dir+"/Makefile", "CFLAGS = -O1 -Wall\nOBJECTS = main.o sum.o product.o show.o\ncalculate: $(OBJECTS)\n\tgcc -o $@ $(OBJECTS)\n"+
+		"%.o: %.c calculate.h\n\tgcc $(CFLAGS) -c -o $@ $<\nclean:\n\trm -f calculate $(OBJECTS)\n")
+}
+
+// history is a stream for git fast-import: a few hundred files and 15 commits.
+func history() string {
+	var b strings.Builder
+	blob := func(path, text string) { fmt.Fprintf(&b, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text) }
+	for c := range 15 {
+		fmt.Fprintf(&b, "commit refs/heads/main\ncommitter A Person <person@example.org> %d +0000\ndata %d\ncommit %d\n", 1000000000+c*1000, len(fmt.Sprintf("commit %d", c)), c)
+		for d := range 12 {
+			for f := range 20 {
+				if c == 0 || (d*20+f)%15 == c {
+					blob(fmt.Sprintf("d%d/f%d.txt", d, f), strings.Repeat(fmt.Sprintf("text %d of %d in %d\n", c, f, d), 3+f))
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+// numbers is a script for sqlite3.
+func numbers() string {
+	var b strings.Builder
+	b.WriteString("create table numbers(n integer primary key, t text);\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "insert into numbers values(%d, 'number %d');\n", i, i)
+	}
+	b.WriteString("begin;\n")
+	for i := range 1500 {
+		fmt.Fprintf(&b, "insert into numbers values(%d, 'number %d');\n", 1000+i, i)
+	}
+	b.WriteString("commit;\ncreate index texts on numbers(t);\nattach 'other.db' as other;\ncreate table other.copy as select * from numbers;\n" +
+		"delete from numbers where n % 7 = 0;\nvacuum;\nselect count(*) from other.copy;\n")
+	return b.String()
+}
+
+// walk is a program for perl.
+const walk = `use strict; use warnings;
+use File::Find; use File::Path qw(make_path remove_tree); use File::Copy qw(copy move); use File::Temp qw(tempfile);
+use File::Spec; use Cwd qw(getcwd abs_path); use Digest::MD5; use Data::Dumper; use POSIX qw(strftime); use IO::File; use List::Util qw(sum);
+my %seen; my $bytes = 0;
+find({ no_chdir => 0, wanted => sub {
+	my @s = lstat($_); my $t = -l _ ? readlink($_) : ''; $seen{$File::Find::name} = "$s[2] $s[7] $t"; $bytes += -s _ if -f _;
+	if (-f $_ && !-l $_) { open(my $f, '<', $_) or die; my $d = Digest::MD5->new; $d->addfile($f); $seen{$File::Find::name} .= $d->hexdigest }
+} }, $ARGV[0]);
+print "$_ $seen{$_}\n" for sort keys %seen;
+print "$bytes bytes, ", scalar(keys %seen), " names\n";
+make_path('made/a/b/c'); chdir 'made/a' or die; print getcwd(), ' ', abs_path('..'), ' ', abs_path('/work/tree/d1/up'), "\n";
+for my $n (1 .. 40) { open(my $o, '>', "b/x$n") or die; print $o "text $n\n"; close $o; copy("b/x$n", "b/y$n"); move("b/y$n", "b/c/z$n"); chmod 0600, "b/c/z$n"; utime 1, $n, "b/c/z$n" }
+symlink 'b', 'link'; opendir(my $d, 'link/c') or die; print join(' ', sort readdir $d), "\n";
+unlink glob 'b/x1*'; rename 'b/c', 'moved'; remove_tree('b'); print join(' ', sort glob('*/*')), "\n";
+`
