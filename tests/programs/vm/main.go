@@ -5,7 +5,6 @@
 package main
 
 import (
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,13 +25,10 @@ import (
 const (
 	requestPath = "/opt/programs/request.json"
 	replyPath   = "/tmp/programs.json"
-	template    = "/guests/programs"
-	root        = "/guests/in-use" // the guest of the way that is running
+	root        = "/guests/programs"
+	saved       = "/saved" // what the guest's state was
 	library     = "/usr/lib/libsvcrelay.so"
 )
-
-//go:embed prepare.sh
-var prepareScript string
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "native" {
@@ -56,7 +54,7 @@ func serve() error {
 	if req.Native {
 		s.ways = append(s.ways, native)
 	}
-	if err := s.prepare(req); err != nil {
+	if err := s.timed("finishing the guest", s.prepare); err != nil {
 		return err
 	}
 	for _, p := range req.Programs {
@@ -64,7 +62,7 @@ func serve() error {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
 	}
-	s.rest()
+	s.timed("looking for changes", s.rest)
 	out, err := json.Marshal(s.reply)
 	if err != nil {
 		return err
@@ -76,72 +74,81 @@ type session struct {
 	reply programs.Reply
 	ways  []way
 	start int64
-	old   map[uint64]bool // the template's files
 }
 
-func guestOf(w way) string { return fmt.Sprintf("/guests/way-%d", w) }
-
-// timed notes how long something took.
+// timed notes how long something took, and tells the console.
 func (s *session) timed(what string, do func() error) error {
 	begin := time.Now()
 	err := do()
-	s.reply.Seconds[what] += time.Since(begin).Seconds()
+	took := time.Since(begin).Seconds()
+	s.reply.Seconds[what] += took
+	if c, err := os.OpenFile("/dev/console", os.O_WRONLY, 0); err == nil {
+		fmt.Fprintf(c, "programs: %s took %.1f s\n", what, took)
+		c.Close()
+	}
 	return err
 }
 
-// prepare makes the inputs and a guest for each way.
-func (s *session) prepare(req programs.Request) error {
-	err := s.timed("making inputs", func() error {
-		lib, err := os.ReadFile("/opt/programs/libsvcrelay.so")
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(inputs(template), os.WriteFile(template+library, lib, 0o755), os.WriteFile(template+"/etc/ld.so.preload", nil, 0o644)); err != nil {
-			return err
-		}
-		if err := os.Rename(template, root); err != nil {
-			return err
-		}
-		cmd := exec.Command("/proc/self/exe", "native", "0", "/", "/bin/sh", "-c", prepareScript)
-		cmd.Env = environment
-		cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
-		if said, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("prepare.sh: %w: %s", err, said)
-		}
-		for _, p := range req.Programs {
-			if err := os.Mkdir(filepath.Join(root, programs.Work, p.Name), 0o755); err != nil {
-				return err
-			}
-		}
-		if err := os.Rename(root, template); err != nil {
-			return err
-		}
-		return errors.Join(own(template+programs.Work), own(template+"/var"), own(template+"/etc"))
-	})
-	if err != nil {
-		return err
-	}
-	err = s.timed("copying guests", func() error {
-		for _, w := range s.ways {
-			if err := copyTree(template, guestOf(w)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	s.old = map[uint64]bool{}
-	filepath.WalkDir(template, func(p string, d os.DirEntry, err error) error {
-		var st unix.Stat_t
-		if err == nil && d.Type().IsRegular() && unix.Lstat(p, &st) == nil {
-			s.old[st.Ino] = true
-		}
-		return nil
-	})
+// prepare finishes the guest: what is best made by its programs themselves, and what an archive cannot hold.
+func (s *session) prepare() error {
 	s.start = time.Now().Unix()
-	return os.WriteFile(guestOf(with)+"/etc/ld.so.preload", []byte(library+"\n"), 0o644)
+	lib, err := os.ReadFile("/opt/programs/libsvcrelay.so")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(root+library, lib, 0o755); err != nil {
+		return err
+	}
+	for _, d := range []string{"/var/lib/dpkg/info", "/var/lib/dpkg/updates", "/var/lib/dpkg/triggers", "/var/lib/dpkg/parts", "/var/lib/dpkg/alternatives",
+		"/var/lib/apt/lists/partial", "/var/cache/apt/archives/partial", "/var/log/apt", "/var/lib/apt/periodic", "/etc/apt/preferences.d", "/etc/apt/apt.conf.d",
+		"/etc/dpkg/dpkg.cfg.d"} {
+		if err := os.MkdirAll(root+d, 0o755); err != nil {
+			return err
+		}
+	}
+	for d := range 24 {
+		dir := fmt.Sprintf("%s%s/d%d", root, programs.Tree, d)
+		if err := errors.Join(os.Link(dir+"/f2.txt", dir+"/hard"), os.Chmod(dir+"/f3.txt", 0o600)); err != nil {
+			return err
+		}
+	}
+	cmd := exec.Command("/proc/self/exe", "native", strconv.Itoa(user), "/tmp", "/bin/sh", "-c",
+		"set -e; git init -q --bare repo.git; git -C repo.git fast-import --quiet < /work/inputs/history; git -C repo.git symbolic-ref HEAD refs/heads/main")
+	cmd.Env = environment
+	cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("making a repository: %w: %s", err, said)
+	}
+	if err := os.Rename(root+"/tmp/repo.git", root+programs.Work+"/repo.git"); err != nil {
+		return err
+	}
+	for _, d := range state {
+		if err := errors.Join(os.MkdirAll(root+d, 0o755), own(root+d), copyTree(root+d, saved+d)); err != nil {
+			return err
+		}
+	}
+	return own(root + programs.Tree)
+}
+
+// state are the directories that installing packages changes. Each run finds them as they were.
+var state = []string{"/etc", "/var", "/usr/share/" + programs.Packages[0], "/usr/share/" + programs.Packages[1], "/usr/share/" + programs.Packages[2], "/usr/share/" + programs.Packages[3]}
+
+// fresh brings the guest back to what it was before any program ran.
+func fresh(p programs.Program, w way) error {
+	dir := root + programs.Work + "/" + p.Name
+	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o755), os.Chown(dir, user, user)); err != nil {
+		return err
+	}
+	for _, d := range state {
+		if err := errors.Join(os.RemoveAll(root+d), copyTree(saved+d, root+d)); err != nil {
+			return err
+		}
+	}
+	preload := ""
+	if w == with {
+		preload = library + "\n"
+	}
+	return os.WriteFile(root+"/etc/ld.so.preload", []byte(preload), 0o644)
 }
 
 // program runs one program in all ways.
@@ -150,15 +157,19 @@ func (s *session) program(p programs.Program) error {
 	var ran [3]*outcome
 	var trees [3][]string
 	for _, w := range s.ways {
-		if err := os.Rename(guestOf(w), root); err != nil {
-			return err
-		}
-		var err error
-		if ran[w], err = run(p, w); err != nil {
-			return err
-		}
-		trees[w] = snapshot(filepath.Join(root, programs.Work, p.Name), s.start, nil)
-		if err := os.Rename(root, guestOf(w)); err != nil {
+		err := s.timed("running "+p.Name, func() (err error) {
+			if err = fresh(p, w); err != nil {
+				return err
+			}
+			if ran[w], err = run(p, w); err != nil {
+				return err
+			}
+			for _, d := range append([]string{programs.Work + "/" + p.Name}, state...) {
+				trees[w] = append(trees[w], snapshot(d, s.start)...)
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -173,18 +184,25 @@ func (s *session) program(p programs.Program) error {
 	r.Differences = append(r.Differences, differences("standard error", lines(ran[alone].errs), lines(ran[with].errs))...)
 	r.Differences = append(r.Differences, differences("tree", trees[alone], trees[with])...)
 	r.Output = last(ran[with].out, 400) + last(ran[with].errs, 600)
+	s.reply.Files += len(trees[with])
 	s.reply.Results = append(s.reply.Results, r)
 	return nil
 }
 
-// rest compares what the programs left outside their own directories.
-func (s *session) rest() {
-	s.timed("comparing guests", func() error {
-		a, b := snapshot(guestOf(alone), s.start, s.old), snapshot(guestOf(with), s.start, s.old)
-		s.reply.Files = len(a)
-		s.reply.Differences = differences("guest", a, b)
+// rest looks for changes in the parts of the guest that no program should change.
+func (s *session) rest() error {
+	filepath.WalkDir(root, func(p string, d os.DirEntry, err error) error {
+		rel := strings.TrimPrefix(p, root)
+		if rel == programs.Work || rel == "/tmp" || slices.Contains(state, rel) {
+			return filepath.SkipDir
+		}
+		var st unix.Stat_t
+		if err == nil && !d.IsDir() && unix.Lstat(p, &st) == nil && st.Ctim.Sec > s.start+2 && rel != library {
+			s.reply.Changed = append(s.reply.Changed, rel)
+		}
 		return nil
 	})
+	return nil
 }
 
 // differences shows the first few lines that only one side has.

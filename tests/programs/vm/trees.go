@@ -12,11 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// written are the parts of the guest in which files are written in place. They are copied; everywhere else a name of
-// the same file is enough, since programs replace files there.
-var written = []string{"etc", "var", "work", "home", "root", "tmp"}
-
-// copyTree makes a guest like another.
+// copyTree makes a copy of a directory, below directories that it makes.
 func copyTree(from, to string) error {
 	type made struct {
 		path string
@@ -24,12 +20,14 @@ func copyTree(from, to string) error {
 	}
 	var dirs []made
 	hard := map[uint64]string{}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
 	err := filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel := strings.TrimPrefix(p, from)
-		out := to + rel
+		out := to + strings.TrimPrefix(p, from)
 		var st unix.Stat_t
 		if err := unix.Lstat(p, &st); err != nil {
 			return err
@@ -43,8 +41,6 @@ func copyTree(from, to string) error {
 			if text, err = os.Readlink(p); err == nil {
 				err = errors.Join(os.Symlink(text, out), same(out, &st))
 			}
-		case d.Type().IsRegular() && !inPlace(rel):
-			err = os.Link(p, out)
 		case d.Type().IsRegular() && hard[st.Ino] != "":
 			err = os.Link(hard[st.Ino], out)
 		case d.Type().IsRegular():
@@ -60,16 +56,6 @@ func copyTree(from, to string) error {
 		err = same(dirs[i].path, &dirs[i].st)
 	}
 	return err
-}
-
-func inPlace(rel string) bool {
-	first, _, _ := strings.Cut(strings.TrimPrefix(rel, "/"), "/")
-	for _, w := range written {
-		if first == w {
-			return true
-		}
-	}
-	return false
 }
 
 // same gives a file the owner, mode and times of another.
@@ -102,10 +88,10 @@ func own(top string) error {
 // changing are files whose contents hold inode numbers, times of day or process ids.
 var changing = []string{"/.git/index", "/var/log/", "/var/cache/ldconfig/aux-cache", "/var/lib/apt/", "/etc/ld.so.preload"}
 
-// snapshot describes the files below top, a line for each. A file that is one of the template's, too, is as it was.
-func snapshot(top string, start int64, template map[uint64]bool) []string {
+// snapshot describes the files below a directory of the guest, a line for each.
+func snapshot(dir string, start int64) []string {
 	var out []string
-	filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
+	filepath.WalkDir(root+dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			out = append(out, fmt.Sprintf("%q: %v", p, err))
 			return nil
@@ -115,11 +101,7 @@ func snapshot(top string, start int64, template map[uint64]bool) []string {
 			out = append(out, fmt.Sprintf("%q: %v", p, err))
 			return nil
 		}
-		rel := strings.TrimPrefix(p, top)
-		if template[st.Ino] {
-			out = append(out, fmt.Sprintf("%q as it was", rel))
-			return nil
-		}
+		rel := strings.TrimPrefix(p, root)
 		l := fmt.Sprintf("%q mode %o uid %d gid %d", rel, st.Mode, st.Uid, st.Gid)
 		variable := false
 		for _, c := range changing {

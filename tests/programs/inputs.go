@@ -1,62 +1,105 @@
-package main
+package programs
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"svcrelay/tests/programs"
 )
 
-// modules is the number of node's modules: as many as a large application loads.
-const modules = 2800
+// Modules is the number of node's modules: as many as a large application loads.
+const Modules = 2800
 
-// inputs writes what the programs work on into a guest's root.
-func inputs(root string) error {
-	at := func(p string) string { return filepath.Join(root, p) }
-	w := &writer{}
-	w.dir(at(programs.Work))
-	w.tree(at(programs.Tree))
-	w.modules(at(programs.Work + "/modules"))
-	w.project(at(programs.Work + "/project"))
-	w.file(at(programs.Work+"/inputs/history"), history())
-	w.file(at(programs.Work+"/inputs/numbers.sql"), numbers())
-	w.file(at(programs.Work+"/inputs/walk.pl"), walk)
-	for _, d := range []string{"/var/lib/dpkg/info", "/var/lib/dpkg/updates", "/var/lib/dpkg/triggers", "/var/lib/dpkg/parts", "/var/lib/dpkg/alternatives",
-		"/var/lib/apt/lists/partial", "/var/cache/apt/archives/partial", "/var/log/apt", "/etc/apt/preferences.d", "/etc/apt/apt.conf.d", "/etc/dpkg/dpkg.cfg.d", "/var/lib/apt/periodic"} {
-		w.dir(at(d))
-	}
+// Inputs returns what the programs work on, by path in the guest: texts, and links where the text begins with linkTo.
+// The packages are built below dir.
+func Inputs(ctx context.Context, dir string) (map[string]string, error) {
+	w := writer{}
+	w.tree(Tree)
+	w.modules(Work + "/modules")
+	w.project(Work + "/project")
+	w[Work+"/inputs/history"] = history()
+	w[Work+"/inputs/numbers.sql"] = numbers()
+	w[Work+"/inputs/walk.pl"] = walk
 	for _, f := range []string{"/var/lib/dpkg/status", "/var/lib/dpkg/available", "/etc/apt/sources.list"} {
-		w.file(at(f), "")
+		w[f] = ""
 	}
-	return w.err
+	return w, w.packages(ctx, dir)
 }
 
-// writer remembers the first error.
-type writer struct{ err error }
+// linkTo begins the text of what is a link.
+const linkTo = "\x00link:"
 
-func (w *writer) dir(p string) {
-	if w.err == nil {
-		w.err = os.MkdirAll(p, 0o755)
+// LinkOf gives the text of the link that an input is, if it is one.
+func LinkOf(text string) (string, bool) { return strings.CutPrefix(text, linkTo) }
+
+type writer map[string]string
+
+func (w writer) file(p, text string) { w[p] = text }
+func (w writer) link(text, p string) { w[p] = linkTo + text }
+
+// Packages are those that dpkg and apt install.
+var Packages = []string{"alpha", "beta", "gamma", "delta"}
+
+// packages builds packages for dpkg and apt, with links of both kinds, a file to configure and a script in each.
+func (w writer) packages(ctx context.Context, dir string) error {
+	build := func(name, version, field string, without int) error {
+		top := filepath.Join(dir, name)
+		files := map[string]string{
+			"DEBIAN/control": fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: Nobody <nobody@example.org>\n"+
+				"Description: a package of the test\n%s", name, version, field),
+			"DEBIAN/conffiles":        "/etc/" + name + "/config\n",
+			"DEBIAN/postinst":         fmt.Sprintf("#!/bin/sh\nset -e\nmkdir -p /var/lib/%s\necho \"$1\" > /var/lib/%s/state\n", name, name),
+			"etc/" + name + "/config": "setting = " + version + "\n",
+		}
+		share := "usr/share/" + name
+		for i := range 40 {
+			if i != without {
+				files[fmt.Sprintf("%s/d%d/file%d", share, i%5, i)] = strings.Repeat(fmt.Sprintf("%s %s %d\n", name, version, i), 1+i)
+			}
+		}
+		for p, text := range files {
+			p = filepath.Join(top, p)
+			if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(p, []byte(text), 0o755); err != nil {
+				return err
+			}
+		}
+		if err := os.Link(filepath.Join(top, share, "d1/file1"), filepath.Join(top, share, "d2/hard")); err != nil {
+			return err
+		}
+		if err := os.Symlink("../d1/file1", filepath.Join(top, share, "d2/soft")); err != nil {
+			return err
+		}
+		deb := filepath.Join(dir, fmt.Sprintf("%s_%s_all.deb", name, version))
+		cmd := exec.CommandContext(ctx, "dpkg-deb", "--root-owner-group", "-Zgzip", "-b", top, deb)
+		cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1000000000")
+		if said, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("dpkg-deb -b %s: %w: %s", top, err, said)
+		}
+		text, err := os.ReadFile(deb)
+		w[Debs+"/"+filepath.Base(deb)] = string(text)
+		return err
 	}
+	for _, p := range []struct {
+		name, version, field string
+		without              int
+	}{{"alpha", "1.0", "", -1}, {"beta", "1.0", "Depends: alpha\n", 3}, {"gamma", "1.0", "", 4}, {"delta", "1.0", "Depends: gamma (>= 1.0)\n", 5}} {
+		if err := build(p.name, p.version, p.field, p.without); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "alpha")); err != nil {
+		return err
+	}
+	return build("alpha", "1.1", "", 7)
 }
 
-func (w *writer) file(p, text string) {
-	w.dir(filepath.Dir(p))
-	if w.err == nil {
-		w.err = os.WriteFile(p, []byte(text), 0o644)
-	}
-}
-
-func (w *writer) link(text, p string) {
-	if w.err == nil {
-		w.err = os.Symlink(text, p)
-	}
-}
-
-// tree writes some 500 files in directories that are not deep, with links of all kinds among them.
-func (w *writer) tree(top string) {
+// tree makes some 500 files in directories that are not deep, with links among them.
+func (w writer) tree(top string) {
 	w.file(top+"/first", "first\n")
 	for d := range 24 {
 		dir := fmt.Sprintf("%s/d%d", top, d)
@@ -68,17 +111,11 @@ func (w *writer) tree(top string) {
 		w.link("../d0", dir+"/up")
 		w.link("/work/tree/first", dir+"/absolute")
 		w.link("nowhere", dir+"/dangling")
-		if w.err == nil {
-			w.err = os.Link(dir+"/f2.txt", dir+"/hard")
-		}
-		if w.err == nil {
-			w.err = os.Chmod(dir+"/f3.txt", 0o600)
-		}
 	}
 }
 
 // modules writes modules that load each other by relative path, by name from node_modules, and as directories.
-func (w *writer) modules(top string) {
+func (w writer) modules(top string) {
 	const packages = 70
 	var main strings.Builder
 	main.WriteString("let sum = 0;\n")
@@ -87,7 +124,7 @@ func (w *writer) modules(top string) {
 		w.file(dir+"/package.json", fmt.Sprintf(`{"name": "p%d", "version": "1.0.0", "main": "./lib/index.js"}`, p))
 		var index strings.Builder
 		index.WriteString("let sum = 0;\n")
-		for m := range modules/packages - 1 {
+		for m := range Modules/packages - 1 {
 			name := fmt.Sprintf("./m%d", m)
 			if m%5 == 0 {
 				w.file(fmt.Sprintf("%s/lib/m%d/index.js", dir, m), fmt.Sprintf("module.exports = %d;\n", p+m))
@@ -108,7 +145,7 @@ func (w *writer) modules(top string) {
 }
 
 // project writes a small C program with a makefile.
-func (w *writer) project(dir string) {
+func (w writer) project(dir string) {
 	w.file(dir+"/calculate.h", "int sum(int, int);\nint product(int, int);\nvoid show(const char *, int);\n")
 	w.file(dir+"/sum.c", "#include \"calculate.h\"\nint sum(int a, int b) { return a + b; }\n")
 	w.file(dir+"/product.c", "#include \"calculate.h\"\nint product(int a, int b) { int r = 0; while (b-- > 0) r = sum(r, a); return r; }\n")
