@@ -68,8 +68,10 @@ static void parse(char *s)
 			else if (l->nargs < max_args)
 				l->args[l->nargs++] = word;
 		}
-		if (l->op)
+		if (l->op) {
+			l->index = find_op(l->op);
 			nlines++;
+		}
 	}
 }
 
@@ -83,25 +85,34 @@ static char *read_script(void)
 	return text;
 }
 
-static void advance(void)
+static void ring(int actor)
+{
+	__atomic_add_fetch(&shared->bell[actor], 1, __ATOMIC_SEQ_CST);
+	svc(SYS_futex, (long)&shared->bell[actor], futex_wake, 1 << 30, 0, 0, 0);
+}
+
+static void advance(int me)
 {
 	int turn = shared->turn + 1;
 	while (turn < nlines && !shared->alive[lines[turn].actor])
 		turn++;
 	__atomic_store_n(&shared->turn, turn, __ATOMIC_SEQ_CST);
-	svc(SYS_futex, (long)&shared->turn, futex_wake, 1 << 30, 0, 0, 0);
+	for (int i = 0; i < max_actors; i++)
+		if (i != me && (turn >= nlines || i == lines[turn].actor))
+			ring(i);
 }
 
 // await waits for the actor's next line and returns it, or NULL at the end.
 static struct line *await(int me)
 {
 	for (;;) {
+		int bell = __atomic_load_n(&shared->bell[me], __ATOMIC_SEQ_CST);
 		int turn = __atomic_load_n(&shared->turn, __ATOMIC_SEQ_CST);
 		if (turn >= nlines)
 			return NULL;
 		if (lines[turn].actor == me)
 			return &lines[turn];
-		svc(SYS_futex, (long)&shared->turn, futex_wait, turn, 0, 0, 0);
+		svc(SYS_futex, (long)&shared->bell[me], futex_wait, bell, 0, 0, 0);
 	}
 }
 
@@ -118,7 +129,7 @@ static void fault(int sig)
 	for (int i = 0; i < max_actors; i++)
 		if (shared->process[i] == shared->process[self])
 			shared->alive[i] = 0;
-	advance();
+	advance(no_actor);
 	_exit(4);
 }
 
@@ -188,7 +199,7 @@ static void run(const struct line *l, int me)
 		long before = stops();
 		ret = call(l, args, &outs, &opens);
 		err = errno;
-		count(l->op, stops() - before);
+		count(l, stops() - before);
 	}
 	inside = 0;
 	for (int i = 0; i < l->nargs; i++)
@@ -251,14 +262,14 @@ static void act(int me)
 		} else if (strcmp(l->op, "exit") == 0) {
 			if (leave(me)) {
 				int process = shared->process[me] == me;
-				advance();
+				advance(me);
 				if (process)
 					exit(0);
 				return;
 			}
 		} else
 			run(l, me);
-		advance();
+		advance(me);
 	}
 	if (shared->process[me] != me && me != 0)
 		for (;;)
@@ -284,7 +295,7 @@ int main(int argc, char **argv)
 	open_log();
 	parse(read_script());
 	shared->turn = -1;
-	advance();
+	advance(no_actor);
 	umask(022);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGSEGV, fault);

@@ -137,6 +137,8 @@ CALLS
 #undef X
 };
 
+enum { first_call = 100, first_special = 200 }; // in the numbers that find_op gives
+
 // call runs an operation that is one call. Errno is as the call left it.
 long call(const struct line *l, const struct arg *args, const char **outs, int *opens)
 {
@@ -144,20 +146,19 @@ long call(const struct line *l, const struct arg *args, const char **outs, int *
 	for (int i = 0; i < max_args; i++)
 		a[i] = i < l->nargs ? args[i].value : 0;
 	*outs = NULL;
-	for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
-		if (strcmp(l->op, wrappers[i].name) == 0) {
-			*outs = wrappers[i].outs;
-			*opens = wrappers[i].opens;
-			errno = 0;
-			return wrappers[i].run(a);
-		}
-	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-		if (strcmp(l->op, calls[i].name) == 0) {
-			*outs = calls[i].outs;
-			*opens = calls[i].opens;
-			errno = 0;
-			return syscall(calls[i].nr, a[0], a[1], a[2], a[3], a[4], a[5]);
-		}
+	if (l->index >= 0 && l->index < first_call) {
+		*outs = wrappers[l->index].outs;
+		*opens = wrappers[l->index].opens;
+		errno = 0;
+		return wrappers[l->index].run(a);
+	}
+	if (l->index >= first_call && l->index < first_special) {
+		int i = l->index - first_call;
+		*outs = calls[i].outs;
+		*opens = calls[i].opens;
+		errno = 0;
+		return syscall(calls[i].nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	}
 	errno = ENOSYS;
 	return -1;
 }
@@ -300,19 +301,26 @@ static const struct { const char *name; void (*run)(const struct line *, const s
 	{"cat", do_cat}, {"save", do_save},
 };
 
-int is_special(const struct line *l)
-{
-	for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-		if (strcmp(l->op, specials[i].name) == 0)
-			return 1;
-	return 0;
-}
+int is_special(const struct line *l) { return l->index >= first_special; }
 
 void special(const struct line *l, const struct arg *args)
 {
+	errno = 0;
+	specials[l->index - first_special].run(l, args);
+}
+
+// find_op gives the number of an operation, or -1.
+int find_op(const char *name)
+{
+	_Static_assert(sizeof wrappers / sizeof *wrappers <= first_call && sizeof calls / sizeof *calls <= first_special - first_call, "numbers overlap");
+	for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
+		if (strcmp(name, wrappers[i].name) == 0)
+			return i;
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (strcmp(name, calls[i].name) == 0)
+			return first_call + i;
 	for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-		if (strcmp(l->op, specials[i].name) == 0) {
-			errno = 0;
-			specials[i].run(l, args);
-		}
+		if (strcmp(name, specials[i].name) == 0)
+			return first_special + i;
+	return -1;
 }

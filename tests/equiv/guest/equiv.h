@@ -25,6 +25,7 @@ struct line {
 	int actor;
 	int slot;     // where the descriptor that it opens goes, or -1
 	char *op;
+	int index;    // of the operation, see find_op
 	int nargs;
 	char *args[max_args];
 };
@@ -43,6 +44,7 @@ struct arg {
 // What all processes share.
 struct shared {
 	int turn;           // the line that is to run
+	int bell[max_actors]; // each actor sleeps on its own: waking all would take longer than most operations
 	int alive[max_actors];
 	int process[max_actors]; // the actor whose process a thread belongs to
 	int pids[max_actors];
@@ -73,6 +75,7 @@ void seal(struct arg *arg, int sealed);
 
 // calls.c
 long call(const struct line *l, const struct arg *args, const char **outs, int *opens);
+int find_op(const char *name);
 int is_special(const struct line *l);
 void special(const struct line *l, const struct arg *args);
 
@@ -81,7 +84,7 @@ void open_log(void);
 void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void put_bytes(const char *text, size_t n, int cut);
 void put_out(char kind, const struct arg *args, int index, long ret, int err);
-void count(const char *op, long stops);
+void count(const struct line *l, long stops);
 void put_counts(void);
 long stops(void);
 void close_log(void);

@@ -40,24 +40,21 @@ long stops(void)
 }
 
 // count notes whether an operation was done without the tracer.
-void count(const char *op, long stops)
+void count(const struct line *l, long stops)
 {
-	for (int i = 0; i < max_ops; i++) {
-		if (!shared->counts[i].name[0])
-			snprintf(shared->counts[i].name, sizeof shared->counts[i].name, "%s", op);
-		if (strcmp(shared->counts[i].name, op) == 0) {
-			shared->counts[i].calls++;
-			shared->counts[i].without += stops == 0;
-			return;
-		}
-	}
+	if (l->index < 0 || l->index >= max_ops)
+		return;
+	snprintf(shared->counts[l->index].name, sizeof shared->counts[l->index].name, "%s", l->op);
+	shared->counts[l->index].calls++;
+	shared->counts[l->index].without += stops == 0;
 }
 
 // put_counts writes the counts behind the end of the log: they are no results.
 void put_counts(void)
 {
-	for (int i = 0; i < max_ops && shared->counts[i].name[0]; i++)
-		put("count %s %d %d\n", shared->counts[i].name, shared->counts[i].calls, shared->counts[i].without);
+	for (int i = 0; i < max_ops; i++)
+		if (shared->counts[i].calls)
+			put("count %s %d %d\n", shared->counts[i].name, shared->counts[i].calls, shared->counts[i].without);
 }
 
 void close_log(void) { svc(SYS_ftruncate, 1, shared->log, 0, 0, 0, 0); }
@@ -155,12 +152,19 @@ static void put_statx(const struct statx *st)
 // in another way.
 static void put_touched(const struct arg *a, size_t n)
 {
+	const uint64_t full = 0x0101010101010101ull * fill;
 	size_t from = a->start - a->base, changed = 0, last = 0;
-	for (size_t i = 0; i < a->around; i++)
-		if ((unsigned char)a->base[i] != fill && (i < from || i >= from + n)) {
-			changed++;
-			last = i;
-		}
+	for (size_t i = 0; i < a->around; i += sizeof full) {
+		uint64_t word;
+		memcpy(&word, a->base + i, sizeof word);
+		if (word == full) // nearly always
+			continue;
+		for (size_t j = i; j < i + sizeof full; j++)
+			if ((unsigned char)a->base[j] != fill && (j < from || j >= from + n)) {
+				changed++;
+				last = j;
+			}
+	}
 	if (changed)
 		put(" touched %zu last %ld", changed, (long)last - (long)from);
 }
