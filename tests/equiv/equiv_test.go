@@ -1,73 +1,74 @@
 package main
 
 import (
-	"context"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"svcrelay/tests/equiv/broken"
 	"svcrelay/tests/equiv/cases"
 	"svcrelay/tests/equiv/gen"
 	"svcrelay/tests/equiv/session"
 	"svcrelay/tests/rig"
+	"svcrelay/tests/rig/repo"
 )
 
 var (
-	ops     = flag.Int("ops", 1200, "generated operations for each configuration")
+	ops     = flag.Int("ops", 100000, "generated operations, all configurations together")
 	seed    = flag.Uint64("seed", 1, "where the generator starts")
 	library = flag.String("library", "", "another libsvcrelay.so than the one in dist/")
 )
 
-// TestEquivalence compares the hand-written cases, the kept ones and a few generated ones.
+// perCase is the number of operations of a generated case.
+const perCase = 1000
+
+// TestEquivalence compares the hand-written cases, the kept ones and many generated ones.
 func TestEquivalence(t *testing.T) {
 	rig.NeedVM(t)
 	kept, err := keptCases(5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := cases.Request{Seed: *seed, Configs: gen.Configs, Ops: *ops, PerCase: 600, Kept: kept, Shrink: 3, ShrinkIn: 30, Seconds: 420}
-	reply := compare(t, session.Tools{Library: *library}, req)
-	switch {
-	case reply.Kept < len(kept):
-		t.Errorf("time ran out after %d of the %d hand-written cases", reply.Kept, len(kept))
-	case !reply.Done:
-		t.Logf("time ran out in round %d of the generated cases: this machine is busy", reply.Next)
+	top, err := repo.Root()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, m := range reply.Mismatches {
-		t.Errorf("%s", session.Describe(m))
+	t.Logf("seed %d", *seed)
+	req := cases.Request{Seed: *seed, Configs: gen.Configs, Ops: *ops / len(gen.Configs), PerCase: perCase, Kept: kept, Shrink: 3, ShrinkIn: 30, Seconds: 600, GoOn: true}
+	reply, err := session.All(t.Context(), session.Tools{Library: *library}, req, func(m cases.Mismatch) { t.Errorf("%s", session.Describe(m)) })
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, p := range reply.Problems {
-		t.Error(p)
+	var figures strings.Builder
+	if err := session.Report(&figures, reply, filepath.Join(top, "out/equiv.json")); err != nil {
+		t.Fatal(err)
 	}
-	for _, u := range reply.Unsteady {
-		t.Log(u)
+	t.Log("\n" + figures.String())
+	if err := session.Verdict(reply); err != nil {
+		t.Error(err)
 	}
-	for _, name := range []string{"plain", "bindings"} {
-		if f := reply.Configs[name]; f != nil && f.Unsteady*2 > f.Cases {
+	if reply.Kept < len(kept) {
+		t.Errorf("only %d of the %d hand-written cases were run", reply.Kept, len(kept))
+	}
+	for _, name := range gen.Configs {
+		f := reply.Configs[name]
+		switch {
+		case f == nil || f.Cases == 0:
+			t.Errorf("%s: nothing was compared", name)
+		case f.Unsteady*2 > f.Cases:
 			t.Errorf("%s: %d of %d cases are different or stuck in two runs under PRoot alone", name, f.Unsteady, f.Cases)
+		case f.Answered*4 < f.Calls:
+			t.Errorf("%s: the library hardly answers anything: %d of %d calls", name, f.Answered, f.Calls)
 		}
-	}
-	if f := reply.Configs["plain"]; f == nil || f.Answered*4 < f.Calls {
-		t.Errorf("the library hardly answers anything: %+v", f)
 	}
 }
 
 func compare(t *testing.T, tools session.Tools, req cases.Request) *cases.Reply {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
-	defer cancel()
-	reply, err := session.Run(ctx, tools, req)
+	reply, err := session.All(t.Context(), tools, req, func(cases.Mismatch) {})
 	if err != nil {
 		t.Fatal(err)
-	}
-	for name, f := range reply.Configs {
-		t.Logf("%s: %d operations in %d cases, %d mismatches, %d unsteady, %d of %d answered, %.0f s", name, f.Ops, f.Cases, f.Mismatches, f.Unsteady, f.Answered, f.Calls,
-			f.Seconds["alone"]+f.Seconds["with"])
 	}
 	return reply
 }
@@ -88,137 +89,4 @@ func keptCases(nth int) ([]cases.Kept, error) {
 	}
 	corpora, err := session.Corpora(nth)
 	return append(out, corpora...), err
-}
-
-// faults are the handlers, and a script that goes through each.
-var faults = []struct {
-	name   string
-	number int
-	lines  string
-}{
-	{"openat", broken.Result(56), `0 openat cwd "/t/file" 0x800 0`},
-	{"openat of nothing", broken.Result(56), `0 openat cwd "/t/none" 0x800 0`},
-	{"openat that creates", broken.Result(56), `0 openat cwd "/t/new" 0x841 0644`},
-	{"newfstatat", broken.Result(79), `0 stat "/t/file" b128`},
-	{"newfstatat, buffer", broken.Buffer(79), `0 stat "/t/file" b128`},
-	{"fstat", broken.Result(80), "0 >1 open \"/t/file\" 0 0\n0 sys_fstat @1 b128"},
-	{"statx", broken.Result(291), `0 statx cwd "/t/file" 0 0x7ff b256`},
-	{"statx, buffer", broken.Buffer(291), `0 statx cwd "/t/file" 0 0x7ff b256`},
-	{"faccessat", broken.Result(48), `0 access "/t/file" 4`},
-	{"faccessat2", broken.Result(439), `0 sys_faccessat2 cwd "/t/file" 4 0x100`},
-	{"readlinkat", broken.Result(78), `0 readlink "/t/link" b64 64`},
-	{"readlinkat, buffer", broken.Buffer(78), `0 readlink "/t/link" b64 64`},
-	{"mkdirat", broken.Result(34), `0 mkdir "/t/new" 0755`},
-	{"mknodat", broken.Result(33), `0 mknod "/t/new" 0100644 0`},
-	{"unlinkat", broken.Result(35), `0 unlink "/t/file"`},
-	{"symlinkat", broken.Result(36), `0 symlink "x" "/t/new"`},
-	{"linkat", broken.Result(37), `0 link "/t/file" "/t/new"`},
-	{"renameat", broken.Result(38), `0 rename "/t/file" "/t/new"`},
-	{"renameat2", broken.Result(276), `0 renameat2 cwd "/t/file" cwd "/t/new" 1`},
-	{"fchmodat", broken.Result(53), `0 chmod "/t/file" 0600`},
-	{"fchmodat2", broken.Result(452), `0 sys_fchmodat2 cwd "/t/file" 0600 0`},
-	{"fchownat", broken.Result(54), `0 chown "/t/file" 1 1`},
-	{"utimensat", broken.Result(88), `0 utimensat cwd "/t/file" t1,2,3,4 0`},
-	{"truncate", broken.Result(45), `0 truncate "/t/file" 1`},
-	{"statfs", broken.Result(43), `0 statfs "/t/file" b120`},
-	{"setxattr", broken.Result(5), `0 setxattr "/t/file" "user.a" "v" 1 0`},
-	{"lsetxattr", broken.Result(6), `0 lsetxattr "/t/file" "user.a" "v" 1 0`},
-	{"getxattr", broken.Result(8), `0 getxattr "/t/file" "user.a" b8 8`},
-	{"lgetxattr", broken.Result(9), `0 lgetxattr "/t/file" "user.a" b8 8`},
-	{"listxattr", broken.Result(11), `0 listxattr "/t/file" b64 64`},
-	{"llistxattr", broken.Result(12), `0 llistxattr "/t/file" b64 64`},
-	{"removexattr", broken.Result(14), `0 removexattr "/t/file" "user.a"`},
-	{"lremovexattr", broken.Result(15), `0 lremovexattr "/t/file" "user.a"`},
-	{"name_to_handle_at", broken.Result(264), `0 sys_name_to_handle_at cwd "/t/file" H128 b4 0`},
-	{"inotify_add_watch", broken.Result(27), "0 >1 inotify_init1 0x800\n0 inotify_add_watch @1 \"/t/file\" 2"},
-	{"getcwd", broken.Result(17), `0 sys_getcwd b64 64`},
-	{"getcwd, buffer", broken.Buffer(17), `0 sys_getcwd b64 64`},
-	{"chdir", broken.Result(49), `0 chdir "/t/dir"`},
-	{"fchdir", broken.Result(50), "0 >1 open \"/t/dir\" 0 0\n0 fchdir @1"},
-	{"bind", broken.Result(200), "0 >1 socket 1 0x801 0\n0 bind @1 s\"/t/new\" 8"},
-	{"connect", broken.Result(203), "0 >1 socket 1 0x801 0\n0 connect @1 s\"/t/sock\" 9"},
-	{"accept4", broken.Result(242), "0 >1 socket 1 0x801 0\n0 accept4 @1 b110 L110 0x800"},
-	{"getsockname", broken.Result(204), "0 >1 socket 1 0x801 0\n0 getsockname @1 b110 L110"},
-	{"getpeername", broken.Result(205), "0 >1 socketpair\n0 getpeername @1 b110 L110"},
-	{"uname", broken.Result(160), "0 uname b390"},
-	{"openat2", broken.Result(437), `0 sys_openat2 cwd "/t/file" o0x800,0,0 24`},
-	{"forgetting after rename", broken.NeverForget, "0 stat \"/t/dir/file\" b128\n0 rename \"/t/dir\" \"/t/gone\"\n0 symlink \"/t/other\" \"/t/dir\"\n0 stat \"/t/dir/file\" b128\n0 stat \"/t/dir/only\" b128"},
-	{"following chdir", broken.NeverMove, "0 stat \"file\" b128\n0 chdir \"/t/other\"\n0 stat \"file\" b128\n0 stat \"only\" b128\n0 stat \"sub/../only\" b128"},
-	{"forgetting after unlink", broken.NeverForget, "0 stat \"/t/ldir/file\" b128\n0 unlink \"/t/ldir\"\n0 symlink \"other\" \"/t/ldir\"\n0 stat \"/t/ldir/file\" b128\n0 stat \"/t/ldir/only\" b128"},
-}
-
-const faultWorld = `uid %d
-option "-w"
-option "/t/dir"
-env "%s=%d"
-d 0755 1000 1000 "/world/root/t"
-d 0755 1000 1000 "/world/root/t/dir"
-d 0755 1000 1000 "/world/root/t/other"
-d 0755 1000 1000 "/world/root/t/other/sub"
-f 0644 1000 1000 "/world/root/t/file" "text"
-f 0644 1000 1000 "/world/root/t/dir/file" "text"
-f 0644 1000 1000 "/world/root/t/other/only" "other text"
-s 0644 1000 1000 "/world/root/t/sock"
-l 0777 1000 1000 "/world/root/t/link" "/a/text/that/is/long/enough"
-l 0777 1000 1000 "/world/root/t/ldir" "dir"
-script
-`
-
-// TestFaultsAreSeen breaks the library on purpose, one handler after the other, and wants every fault that has a
-// chance to show to be seen.
-func TestFaultsAreSeen(t *testing.T) {
-	rig.NeedVM(t)
-	lib, err := broken.Library(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	req := cases.Request{Seconds: 300}
-	add := func(name string, number int, lines string) {
-		text := fmt.Sprintf(faultWorld, 1000, broken.Variable, number) + lines + "\n"
-		req.Kept = append(req.Kept, cases.Kept{Name: name, Config: name, Text: text})
-	}
-	all := ""
-	for _, f := range faults {
-		add(f.name, f.number, f.lines)
-		all += f.lines + "\n"
-	}
-	add("sound", 0, all)
-	reply := compare(t, session.Tools{Library: lib}, req)
-	for _, p := range reply.Problems {
-		t.Error(p)
-	}
-	sound := reply.Configs["sound"]
-	if sound == nil || sound.Mismatches != 0 || sound.Stats["answered"] == 0 {
-		t.Fatalf("without a fault: %+v", sound)
-	}
-	seen := 0
-	for _, f := range faults {
-		faulty := reply.Configs[f.name]
-		switch {
-		case faulty == nil:
-			t.Errorf("%s: not run", f.name)
-		case faulty.Mismatches != 0:
-			seen++
-		case stops(sound, f.lines):
-			t.Logf("%s: PRoot answers this, so that no fault can show", f.name)
-		default:
-			t.Errorf("%s: the fault is not seen", f.name)
-		}
-	}
-	if seen < 10 {
-		t.Errorf("only %d faults were seen", seen)
-	}
-}
-
-// stops says whether the last operation of a script is one that PRoot answers.
-func stops(f *cases.Figures, lines string) bool {
-	l := strings.Split(lines, "\n")
-	for _, w := range strings.Fields(l[len(l)-1])[1:] {
-		if w[0] != '>' {
-			// Some are never stopped, PRoot or not.
-			n := f.Counts[w]
-			return n == nil || n.Answered <= n.Alone
-		}
-	}
-	return true
 }

@@ -5,7 +5,9 @@ type Request struct {
 	Seed     uint64
 	Configs  []string // generated cases, Ops for each
 	Ops      int
-	First    int // skip so many rounds of one case for each configuration
+	First    int  // skip so many rounds of one case for each configuration
+	Stride   int  // only every so many rounds; 0 as 1
+	GoOn     bool // where time runs out, another VM does the rest
 	PerCase  int
 	Kept     []Kept // cases given as they are
 	Shrink   int    // how many differences to make small
@@ -90,5 +92,6 @@ func (r *Reply) Add(more *Reply) {
 	r.Mismatches = append(r.Mismatches, more.Mismatches...)
 	r.Problems = append(r.Problems, more.Problems...)
 	r.Unsteady = append(r.Unsteady, more.Unsteady...)
+	r.Kept += more.Kept
 	r.Next, r.Done = more.Next, more.Done
 }

@@ -28,6 +28,7 @@ type Tools struct {
 	Library string // libsvcrelay.so; default: the one in Dist
 	PRoot   string // another PRoot; default: the rig's
 	Kernel  string // default 6.12, whose tmpfs has user attributes
+	ICount  bool   // see rig.Job
 }
 
 // Run runs one request in one VM.
@@ -63,7 +64,7 @@ func Run(ctx context.Context, tools Tools, req cases.Request) (*cases.Reply, err
 }
 
 func (t Tools) job(ctx context.Context, tmp string) (rig.Job, error) {
-	job := rig.Job{Kernel: t.Kernel, Guests: []string{guest}, Files: map[string]rig.File{}, KeepOn: true}
+	job := rig.Job{Kernel: t.Kernel, Guests: []string{guest}, Files: map[string]rig.File{}, KeepOn: true, ICount: t.ICount}
 	if job.Kernel == "" {
 		job.Kernel = "6.12"
 	}

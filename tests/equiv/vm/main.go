@@ -78,7 +78,7 @@ func (w *worker) work() {
 		w.reply.Kept++
 	}
 	// A little of each configuration in turn: when time runs out, all had their share.
-	for n := w.First; n*w.PerCase < w.Ops; n++ {
+	for n := w.First; n*w.PerCase < w.Ops; n += max(1, w.Stride) {
 		w.reply.Next = n
 		for _, config := range w.Configs {
 			c, err := gen.Case(config, w.Seed+uint64(n), w.PerCase)
