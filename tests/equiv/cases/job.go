@@ -25,7 +25,8 @@ type Figures struct {
 	Ops        int // operations of the scripts
 	Cases      int
 	Mismatches int // cases that differ
-	Unsteady   int // cases where two runs under PRoot alone differ
+	Unsteady   int // cases where two runs under PRoot alone go different ways
+	Masked     int // results and files that two runs under PRoot alone do not have in common
 	Calls      int // operations that are one call that PRoot could have stopped
 	Answered   int // those of them without a stop, under PRoot with svcrelay
 	Alone      int // those of them without a stop, under PRoot alone
@@ -71,6 +72,7 @@ func (r *Reply) Add(more *Reply) {
 		have.Cases += f.Cases
 		have.Mismatches += f.Mismatches
 		have.Unsteady += f.Unsteady
+		have.Masked += f.Masked
 		have.Calls += f.Calls
 		have.Answered += f.Answered
 		have.Alone += f.Alone

@@ -48,7 +48,7 @@ func (g *generator) look(p *process) string {
 		slot, to := g.IntN(len(p.fds)-8), g.target(directory)
 		p.fds[slot] = descriptor{true, true, to}
 		if g.chance(60) {
-			return fmt.Sprintf(">%d open %s %#x 0", slot, quote("", g.way(p, to)), one(g, []int{0, oDirectory, oPath, oCloexec | oDirectory}))
+			return fmt.Sprintf(">%d open %s %#x 0", slot, quote("", g.way(p, to)), one(g, []int{oNonblock, oDirectory, oPath, oCloexec | oDirectory}))
 		}
 		if g.chance(50) {
 			to = g.target(anything)

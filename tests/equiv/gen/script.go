@@ -25,7 +25,7 @@ func (g *generator) script(n int) {
 	emit := func(s string) { g.c.Script = append(g.c.Script, fmt.Sprintf("%d %s", me, s)) }
 	for i := range 4 {
 		d := g.target(directory)
-		emit(fmt.Sprintf(">%d open %s %#x 0", i, quote("", d), one(g, []int{0, oDirectory, oPath, oCloexec | oDirectory})))
+		emit(fmt.Sprintf(">%d open %s %#x 0", i, quote("", d), one(g, []int{oNonblock, oDirectory, oPath, oCloexec | oDirectory})))
 		first.fds[i] = descriptor{true, true, d}
 	}
 	for len(g.c.Script) < n {

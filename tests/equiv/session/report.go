@@ -25,6 +25,7 @@ type configRun struct {
 	Cases      int                `json:"cases"`
 	Mismatches int                `json:"mismatches"`
 	Unsteady   int                `json:"unsteady"`
+	Masked     int                `json:"masked"`
 	Answered   float64            `json:"answered"`
 	Seconds    map[string]float64 `json:"seconds"`
 	Calls      map[string]string  `json:"calls"`
@@ -44,7 +45,7 @@ func Report(w io.Writer, reply *cases.Reply, out string) error {
 	var calls, answered int
 	for _, name := range slices.Sorted(maps.Keys(reply.Configs)) {
 		f := reply.Configs[name]
-		c := configRun{Ops: f.Ops, Cases: f.Cases, Mismatches: f.Mismatches, Unsteady: f.Unsteady, Answered: share(f.Answered, f.Calls),
+		c := configRun{Ops: f.Ops, Cases: f.Cases, Mismatches: f.Mismatches, Unsteady: f.Unsteady, Masked: f.Masked, Answered: share(f.Answered, f.Calls),
 			Seconds: f.Seconds, Statistics: f.Stats, Calls: map[string]string{}}
 		for op, n := range f.Counts {
 			c.Calls[op] = fmt.Sprintf("%d of %d", n.Answered, n.Calls)
@@ -54,8 +55,8 @@ func Report(w io.Writer, reply *cases.Reply, out string) error {
 		r.Mismatches += f.Mismatches
 		calls += f.Calls
 		answered += f.Answered
-		fmt.Fprintf(w, "%-18s %7d operations in %4d cases: %d mismatches, %d unsteady, %.1f %% answered without a stop (PRoot alone: %.1f %%), %.0f s\n", name, f.Ops, f.Cases,
-			f.Mismatches, f.Unsteady, 100*share(f.Answered, f.Calls), 100*share(f.Alone, f.Calls), f.Seconds["alone"]+f.Seconds["with"]+f.Seconds["looking into differences"])
+		fmt.Fprintf(w, "%-18s %7d operations in %4d cases: %d mismatches, %d unsteady and %d results masked, %.1f %% answered without a stop (PRoot alone: %.1f %%), %.0f s\n", name, f.Ops, f.Cases,
+			f.Mismatches, f.Unsteady, f.Masked, 100*share(f.Answered, f.Calls), 100*share(f.Alone, f.Calls), f.Seconds["alone"]+f.Seconds["with"]+f.Seconds["looking into differences"])
 	}
 	r.Answered = share(answered, calls)
 	for _, u := range reply.Unsteady {

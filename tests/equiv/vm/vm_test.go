@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -60,15 +61,45 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+func TestUnsteady(t *testing.T) {
+	run := func(third, file string) *outcome {
+		o := &outcome{status: "exit status 0", tree: []string{`"/a" mode 1`, `"/b" mode ` + file}}
+		for i := range 100 {
+			o.log = append(o.log, fmt.Sprintf("%d stat = 0", i))
+		}
+		o.log[3] = "3 stat = " + third
+		return o
+	}
+	var u unsteady
+	a := run("7", "2")
+	u.add(a, run("8", "3"))
+	if u.all || len(u.lines) != 1 || len(u.files) != 1 {
+		t.Fatalf("%+v", u)
+	}
+	b := run("9", "4")
+	if d := compare(a.without(u), b.without(u)); d.Kind != "" {
+		t.Errorf("what is unsteady counts: %v", d)
+	}
+	b.log[4] = "4 stat = 1"
+	if d := compare(a.without(u), b.without(u)); d.Kind != "operation stat" || d.At != 4 {
+		t.Errorf("%+v", d)
+	}
+	other := run("7", "2")
+	other.log = other.log[:50]
+	if u.add(a, other); !u.all {
+		t.Error("a run that ends earlier went another way")
+	}
+}
+
 func TestFigures(t *testing.T) {
 	o := &outcome{stats: map[string]int{}, counts: map[string][2]int{}}
-	for _, l := range []string{"svcrelay: pid=12 answered=30 errors=0 last=0 libc=450 ld.so=90 of=5031 declined:number=3",
-		"svcrelay: pid=13 answered=12 errors=1 last=5 libc=450 ld.so=90 of=5031 declined:too long=3"} {
+	for _, l := range []string{"svcrelay: pid=12 answered=30 errors=0 last=0 libc=450 ld.so=90 of=5031 answered:79=30 declined:56/number=3",
+		"svcrelay: pid=13 answered=12 errors=1 last=5 libc=450 ld.so=90 of=5031 answered:79=12 declined:56/too-long=3"} {
 		if !o.figures(l) {
 			t.Errorf("not taken for statistics: %s", l)
 		}
 	}
-	if o.stats["answered"] != 42 || o.stats["errors"] != 1 || o.stats["processes"] != 2 || o.stats["declined:number"] != 3 {
+	if o.stats["answered"] != 42 || o.stats["errors"] != 1 || o.stats["processes"] != 2 || o.stats["answered:79"] != 42 || o.stats["declined:56/number"] != 3 {
 		t.Errorf("%v", o.stats)
 	}
 	if !o.count("count stat 7 5") || o.counts["stat"] != [2]int{7, 5} || o.count("7 stat = 0") {
