@@ -75,6 +75,7 @@ touch sum.c; make; make -s clean; ls`},
 type Request struct {
 	Programs []Program
 	Native   bool // run them without PRoot, too
+	Seconds  int  // begin no more programs after so long
 }
 
 // Run is one program, run once.

@@ -27,7 +27,7 @@ const leastShare = 0.98
 // TestPrograms runs all programs and prints a table.
 func TestPrograms(t *testing.T) {
 	rig.NeedVM(t)
-	req := Request{Native: true}
+	req := Request{Native: true, Seconds: 600}
 	for _, p := range All {
 		if *only == "" || slices.Contains(strings.Split(*only, ","), p.Name) {
 			req.Programs = append(req.Programs, p)
@@ -51,6 +51,9 @@ func TestPrograms(t *testing.T) {
 		case s.Share() < leastShare:
 			t.Errorf("%s: only %.1f %% of its calls with paths were answered without PRoot; the others: %s", r.Name, 100*s.Share(), strings.Join(s.Rest(), ", "))
 		}
+	}
+	if len(reply.Left) > 0 {
+		t.Errorf("no time was left for %s", reply.Left)
 	}
 	for _, c := range reply.Changed {
 		t.Errorf("a program changed what it should not: %s", c)

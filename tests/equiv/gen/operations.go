@@ -57,8 +57,9 @@ func (g *generator) look(p *process) string {
 		}
 		return fmt.Sprintf(">%d %sopenat %s %#x 0", slot, prefix, g.at(p, directory), g.flags(false))
 	case 6:
-		if g.chance(12) {
-			return fmt.Sprintf("sys_openat2 %s o%#x,0,%s %s", g.at(p, anything), g.flags(false), one(g, []string{"0", "0", "0x8", "0x4", "0x10", "1", "-1"}), one(g, []string{"24", "24", "24", "8", "32"}))
+		if g.chance(15) {
+			return fmt.Sprintf("sys_openat2 %s o%#x,%s,%s %s", g.at(p, anything), g.flags(false), one(g, []string{"0", "0", "0", "0", "0644", "-1"}),
+				one(g, []string{"0", "0", "0", "0x8", "0x4", "0x10", "1", "2", "0x20", "0x40", "-1"}), one(g, []string{"24", "24", "24", "24", "8", "32", "0", "5000"}))
 		}
 		return fmt.Sprintf("%sopenat %s %#x 0", prefix, g.at(p, anything), g.flags(false))
 	case 7:
@@ -98,7 +99,10 @@ func (g *generator) look(p *process) string {
 	case 13:
 		return fmt.Sprintf("%sstatfs %s %s", prefix, g.path(p, anything), g.buffer(120))
 	case 14:
-		size := one(g, []int{4096, 4096, 4096, 1024, 64, 16, 10, 5, 3, 2, 1})
+		size := one(g, []int{4096, 4096, 4096, 1024, 64, 16, 10, 5, 3, 2, 1, 0, 1 + g.IntN(300), 1 + len(p.cwd), len(p.cwd), 2 + len(p.cwd)})
+		if g.chance(20) {
+			return fmt.Sprintf("getcwd %s %d", g.buffer(size), size)
+		}
 		return fmt.Sprintf("sys_getcwd %s %d", g.buffer(size), size)
 	case 15:
 		return fmt.Sprintf("ls %s", quote("", g.text(p, directory)))
@@ -111,10 +115,10 @@ func (g *generator) look(p *process) string {
 	case 19:
 		return g.attribute(p, true)
 	case 20:
-		return fmt.Sprintf("sys_name_to_handle_at %s H%d b4 %s", g.at(p, anything), one(g, []int{128, 128, 0, 4, 64}), one(g, []string{"0", "0x400", "0x1000", "1"}))
+		return fmt.Sprintf(one(g, []string{"sys_", ""})+"name_to_handle_at %s H%d b4 %s", g.at(p, anything), one(g, []int{128, 128, 0, 4, 64}), one(g, []string{"0", "0x400", "0x1000", "1"}))
 	case 21:
 		return one(g, []string{"uname " + g.buffer(390), "getuid", "geteuid", "getgid", "getegid", "getresuid b4 b4 b4", "getresgid b4 b4 b4",
-			"sys_getresuid b4 0 b4", "getgroups 0 0", "sys_uname " + g.buffer(390)})
+			"sys_getresuid b4 0 b4", "sys_getresgid 0 b4 b4", "sys_getresuid b4 b4 b4", "sys_getuid", "sys_geteuid", "sys_getgid", "sys_getegid", "getgroups 0 0", "sys_uname " + g.buffer(390)})
 	}
 	switch g.IntN(5) {
 	case 0:

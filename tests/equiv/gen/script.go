@@ -70,6 +70,12 @@ func (g *generator) script(n int) {
 				continue
 			}
 		}
+		if !quiet && g.chance(2) {
+			for _, op := range g.sequence(p) {
+				emit(op)
+			}
+			continue
+		}
 		emit(g.operation(p, quiet, me))
 	}
 }

@@ -57,7 +57,12 @@ func serve() error {
 	if err := s.timed("finishing the guest", s.prepare); err != nil {
 		return err
 	}
+	end := time.Now().Add(time.Duration(req.Seconds) * time.Second)
 	for _, p := range req.Programs {
+		if time.Now().After(end) {
+			s.reply.Left = append(s.reply.Left, p.Name)
+			continue
+		}
 		if err := s.program(p); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
