@@ -97,6 +97,7 @@ type Result struct {
 // Reply is what comes back.
 type Reply struct {
 	Results []Result
+	Left    []string // programs for which there was no time
 	Changed []string // outside the programs' directories and those of the system's state: there should be nothing
 	Files   int      // compared, all programs together
 	Seconds map[string]float64
