@@ -1,0 +1,93 @@
+// Package races runs guest programs in which several threads and processes change what paths lead to while others ask.
+package races
+
+import (
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"svcrelay/tests/rig"
+	"svcrelay/tests/rig/guest"
+	"svcrelay/tests/rig/repo"
+	"svcrelay/tests/rig/toolchain"
+)
+
+// How often every path is asked about in each race.
+const (
+	iterations = "3000"
+	alone      = "200" // under PRoot alone, which takes long
+)
+
+// TestSwaps asks about paths while links and directories are swapped: every answer must be that of one of the two states,
+// with nothing remembered and with the default lifetime, as under PRoot alone.
+func TestSwaps(t *testing.T) {
+	rig.NeedVM(t)
+	top, err := repo.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cc, err := toolchain.For(t.Context(), "bookworm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "swap")
+	if err := cc.Compile(t.Context(), program, []string{filepath.Join(top, "tests/guest/swap.c")}, "-pthread"); err != nil {
+		t.Fatal(err)
+	}
+	root := guest.Root("bookworm")
+	dist := filepath.Join(top, "dist")
+	job := rig.Job{CPUs: 2, Guests: []string{"bookworm"}, KeepOn: true, Timeout: 12 * time.Minute, Files: map[string]rig.File{
+		root + "/opt/swap":                    {HostPath: program},
+		root + "/usr/lib/libsvcrelay.so":      {HostPath: filepath.Join(dist, "libsvcrelay.so")},
+		"/opt/svcrelay/svcrelay":              {HostPath: filepath.Join(dist, "svcrelay-arm64")},
+		"/opt/svcrelay/libsvcrelay-tracer.so": {HostPath: filepath.Join(dist, "libsvcrelay-tracer.so")},
+	}}
+	add := func(name, dir, times string, env []string, argv ...string) {
+		job.Commands = append(job.Commands, rig.Command{Argv: []string{"/bin/mkdir", root + dir}})
+		job.Commands = append(job.Commands, rig.Command{Name: name, Env: append([]string{"PATH=/usr/bin:/bin"}, env...), Timeout: 4 * time.Minute,
+			Argv: append(argv, "/opt/swap", dir, times)})
+	}
+	proot := rig.PRootArgs("bookworm", nil)
+	add("PRoot alone", "/tmp/alone", alone, nil, proot...)
+	run := append([]string{"/opt/svcrelay/svcrelay", "run", "--"}, proot...)
+	preload := "LD_PRELOAD=/usr/lib/libsvcrelay.so"
+	add("nothing remembered", "/tmp/zero", iterations, []string{"PROOT_FP_STATS=1", "PROOT_FP_TTL_MS=0"}, append(run, "/usr/bin/env", preload)...)
+	add("default lifetime", "/tmp/default", iterations, []string{"PROOT_FP_STATS=1"}, append(run, "/usr/bin/env", preload)...)
+	res, err := rig.Run(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range res.Outcomes {
+		if o.Name == "/bin/mkdir" {
+			continue
+		}
+		t.Logf("%s: %.0f s, %d stops\n%s%s", o.Name, o.Elapsed.Seconds(), o.Switches, o.Stdout, o.Stderr)
+		if o.Status != 0 || o.Problem != "" || !strings.HasSuffix(string(o.Stdout), "\n0 wrong\n") {
+			t.Errorf("%s: status %d %s", o.Name, o.Status, o.Problem)
+		}
+		for _, l := range regexp.MustCompile(`: first (\d+), second (\d+), none (\d+), swaps (\d+)`).FindAllStringSubmatch(string(o.Stdout), -1) {
+			first, second, none := number(l[1]), number(l[2]), number(l[3])
+			if first == 0 || second+none == 0 {
+				t.Errorf("%s: only one state was seen: %s", o.Name, l[0])
+			}
+		}
+		if o.Name == "PRoot alone" {
+			continue
+		}
+		answered := 0
+		for _, l := range regexp.MustCompile(`svcrelay: pid=\d+ answered=(\d+) errors=0 `).FindAllStringSubmatch(string(o.Stderr), -1) {
+			answered += number(l[1])
+		}
+		if answered < 50000 {
+			t.Errorf("%s: the library answered only %d calls", o.Name, answered)
+		}
+	}
+}
+
+func number(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
