@@ -46,6 +46,8 @@ var faults = []struct {
 	{"statfs", broken.Result(43), `0 statfs "/t/file" b120`},
 	{"setxattr", broken.Result(5), `0 setxattr "/t/file" "user.a" "v" 1 0`},
 	{"lsetxattr", broken.Result(6), `0 lsetxattr "/t/file" "user.a" "v" 1 0`},
+	{"fsetxattr", broken.Result(7), "0 >1 open \"/t/file\" 0x802 0\n0 fsetxattr @1 \"user.a\" \"v\" 1 0"},
+	{"fremovexattr", broken.Result(16), "0 >1 open \"/t/file\" 0x802 0\n0 fremovexattr @1 \"user.a\""},
 	{"getxattr", broken.Result(8), `0 getxattr "/t/file" "user.a" b8 8`},
 	{"lgetxattr", broken.Result(9), `0 lgetxattr "/t/file" "user.a" b8 8`},
 	{"listxattr", broken.Result(11), `0 listxattr "/t/file" b64 64`},

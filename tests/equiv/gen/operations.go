@@ -281,6 +281,9 @@ func (g *generator) attribute(p *process, look bool) string {
 		}
 		return fmt.Sprintf("%s%sgetxattr %s %s %s %d", prefix, l, g.path(p, anything), name, g.buffer(size), size)
 	}
+	if g.chance(12) {
+		return one(g, []string{fmt.Sprintf("fsetxattr %s %s %s 5 0", g.fd(p), name, quote("", "value")), fmt.Sprintf("fremovexattr %s %s", g.fd(p), name)})
+	}
 	if g.chance(30) {
 		return fmt.Sprintf("%s%sremovexattr %s %s", prefix, l, g.path(p, victim), name)
 	}

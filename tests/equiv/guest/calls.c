@@ -75,6 +75,9 @@
 	X(fgetxattr, "--T-", 0, fgetxattr(a[0], P(1), P(2), a[3])) \
 	X(setxattr, "-----", 0, setxattr(P(0), P(1), P(2), a[3], a[4])) \
 	X(lsetxattr, "-----", 0, lsetxattr(P(0), P(1), P(2), a[3], a[4])) \
+	X(fsetxattr, "-----", 0, fsetxattr(a[0], P(1), P(2), a[3], a[4])) \
+	X(fremovexattr, "--", 0, fremovexattr(a[0], P(1))) \
+	X(flistxattr, "-T-", 0, flistxattr(a[0], P(1), a[2])) \
 	X(listxattr, "-T-", 0, listxattr(P(0), P(1), a[2])) \
 	X(llistxattr, "-T-", 0, llistxattr(P(0), P(1), a[2])) \
 	X(removexattr, "--", 0, removexattr(P(0), P(1))) \

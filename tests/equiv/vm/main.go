@@ -242,7 +242,7 @@ func (w *worker) figures(config string) figures {
 // untraced are operations whose calls PRoot never stops.
 var untraced = map[string]bool{"umask": true, "socket": true, "listen": true, "fcntl": true, "dup": true, "read": true, "write": true,
 	"lseek": true, "inotify_init1": true, "ftruncate": true, "fchmod": true, "fchown": true, "futimens": true, "fstatfs": true,
-	"getgroups": true, "sys_fchmod": true, "sys_fchown": true, "sys_fstatfs": true, "fgetxattr": true,
+	"getgroups": true, "sys_fchmod": true, "sys_fchown": true, "sys_fstatfs": true, "fgetxattr": true, "fsetxattr": true, "fremovexattr": true, "flistxattr": true,
 	"sys_setresuid": true, "sys_setresgid": true, "sys_setfsuid": true, "sys_setfsgid": true,
 	"getuid": true, "geteuid": true, "getgid": true, "getegid": true, "getresuid": true, "getresgid": true,
 	"sys_getuid": true, "sys_geteuid": true, "sys_getgid": true, "sys_getegid": true, "sys_getresuid": true, "sys_getresgid": true}
