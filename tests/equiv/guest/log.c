@@ -70,38 +70,47 @@ void put(const char *format, ...)
 		shared->log += n;
 }
 
+static void put_raw(const char *s, size_t n)
+{
+	if (n < log_room - shared->log) {
+		memcpy(text + shared->log, s, n);
+		shared->log += n;
+	}
+}
+
 // put_bytes writes bytes in readable form. A number that is the id of a process becomes its actor's; with cut set
 // a number may be only the beginning of one.
 void put_bytes(const char *s, size_t n, int cut)
 {
-	put("\"");
+	put_raw("\"", 1);
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = s[i];
 		if (isdigit(c)) {
 			size_t end = i;
-			while (end < n && isdigit((unsigned char)s[end]))
+			int value = 0;
+			while (end < n && isdigit((unsigned char)s[end])) {
+				value = end - i < 9 ? value * 10 + s[end] - '0' : -1;
 				end++;
-			char number[24];
-			snprintf(number, sizeof number, "%.*s", (int)(end - i < 20 ? end - i : 20), s + i);
+			}
 			int known = 0;
 			for (int a = 0; a < max_actors && !known; a++)
-				if (shared->pids[a] && atoi(number) == shared->pids[a]) {
+				if (shared->pids[a] && value == shared->pids[a]) {
 					put("P%d", a);
 					known = 1;
 				}
 			if (!known && (cut || (i > 0 && s[i - 1] == '[')))
-				put("#");
+				put_raw("#", 1);
 			else if (!known)
-				put("%.*s", (int)(end - i), s + i);
+				put_raw(s + i, end - i);
 			i = end - 1;
 			continue;
 		}
 		if (c < 0x20 || c == '\\' || c == '"' || c > 0x7e)
 			put("\\x%02x", c);
 		else
-			put("%c", c);
+			put_raw(s + i, 1);
 	}
-	put("\"");
+	put_raw("\"", 1);
 }
 
 static int inode(uint64_t dev, uint64_t ino)
