@@ -98,10 +98,13 @@ func (w writer) packages(ctx context.Context, dir string) error {
 	return build("alpha", "1.1", "", 7)
 }
 
-// tree makes some 500 files in directories that are not deep, with links among them.
+// TreeDirs is the number of directories at the top of the tree.
+const TreeDirs = 8
+
+// tree makes some 200 files in directories that are not deep, with links among them.
 func (w writer) tree(top string) {
 	w.file(top+"/first", "first\n")
-	for d := range 24 {
+	for d := range TreeDirs {
 		dir := fmt.Sprintf("%s/d%d", top, d)
 		for f := range 18 {
 			w.file(fmt.Sprintf("%s/f%d.txt", dir, f), strings.Repeat(fmt.Sprintf("line of file %d in %d\n", f, d), f*d%40))
@@ -160,11 +163,11 @@ func (w writer) project(dir string) {
 func history() string {
 	var b strings.Builder
 	blob := func(path, text string) { fmt.Fprintf(&b, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text) }
-	for c := range 15 {
+	for c := range 8 {
 		fmt.Fprintf(&b, "commit refs/heads/main\ncommitter A Person <person@example.org> %d +0000\ndata %d\ncommit %d\n", 1000000000+c*1000, len(fmt.Sprintf("commit %d", c)), c)
-		for d := range 12 {
-			for f := range 20 {
-				if c == 0 || (d*20+f)%15 == c {
+		for d := range 6 {
+			for f := range 16 {
+				if c == 0 || (d*16+f)%8 == c {
 					blob(fmt.Sprintf("d%d/f%d.txt", d, f), strings.Repeat(fmt.Sprintf("text %d of %d in %d\n", c, f, d), 3+f))
 				}
 			}
@@ -181,7 +184,7 @@ func numbers() string {
 		fmt.Fprintf(&b, "insert into numbers values(%d, 'number %d');\n", i, i)
 	}
 	b.WriteString("begin;\n")
-	for i := range 1500 {
+	for i := range 600 {
 		fmt.Fprintf(&b, "insert into numbers values(%d, 'number %d');\n", 1000+i, i)
 	}
 	b.WriteString("commit;\ncreate index texts on numbers(t);\nattach 'other.db' as other;\ncreate table other.copy as select * from numbers;\n" +
@@ -201,7 +204,7 @@ find({ no_chdir => 0, wanted => sub {
 print "$_ $seen{$_}\n" for sort keys %seen;
 print "$bytes bytes, ", scalar(keys %seen), " names\n";
 make_path('made/a/b/c'); chdir 'made/a' or die; print getcwd(), ' ', abs_path('..'), ' ', abs_path('/work/tree/d1/up'), "\n";
-for my $n (1 .. 40) { open(my $o, '>', "b/x$n") or die; print $o "text $n\n"; close $o; copy("b/x$n", "b/y$n"); move("b/y$n", "b/c/z$n"); chmod 0600, "b/c/z$n"; utime 1, $n, "b/c/z$n" }
+for my $n (1 .. 12) { open(my $o, '>', "b/x$n") or die; print $o "text $n\n"; close $o; copy("b/x$n", "b/y$n"); move("b/y$n", "b/c/z$n"); chmod 0600, "b/c/z$n"; utime 1, $n, "b/c/z$n" }
 symlink 'b', 'link'; opendir(my $d, 'link/c') or die; print join(' ', sort readdir $d), "\n";
 unlink glob 'b/x1*'; rename 'b/c', 'moved'; remove_tree('b'); print join(' ', sort glob('*/*')), "\n";
 `

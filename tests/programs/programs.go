@@ -22,9 +22,9 @@ var fakeRoot = []string{"-0", "--link2symlink"}
 // All are the programs, in the order in which they run on one guest.
 var All = []Program{
 	{Name: "find", Script: `
-find /work/tree /usr/share/perl5 /usr/lib/git-core -printf '%y %m %n %U %s %l %p\n' | sort
+find /work/tree /usr/share/perl5/Dpkg /usr/lib/apt -printf '%y %m %n %U %s %l %p\n' | sort
 find /work/tree -name '*.txt' -newer /work/tree/first -exec cat {} + | cksum`},
-	{Name: "ls", Script: `ls -lR --time-style=full-iso /work/tree /usr/lib/python3.11 /etc`},
+	{Name: "ls", Script: `ls -lR --time-style=full-iso /work/tree /usr/lib/python3.11/json /etc/apt`},
 	{Name: "cp", Script: `
 cp -a /work/tree copy
 cp -al copy links
@@ -57,7 +57,7 @@ apt-get install -y -o Dpkg::Use-Pty=0 -o APT::Sandbox::User=root -o Dir::Cache::
 dpkg -s gamma delta; ls -l --time-style=+%s /usr/share/gamma`},
 	{Name: "python", Script: `
 export PYTHONHASHSEED=0
-mkdir lib; cp /usr/lib/python3.11/[a-g]*.py lib; cp -r /usr/lib/python3.11/json /usr/lib/python3.11/email lib; rm -rf lib/*/__pycache__
+mkdir lib; cp /usr/lib/python3.11/[a-b]*.py lib; cp -r /usr/lib/python3.11/json lib; rm -rf lib/*/__pycache__
 python3 -m compileall -q lib
 python3 -m venv --without-pip venv
 venv/bin/python -c 'import sys, json, email.message; print(sys.prefix, json.dumps({"a": [1, 2]}))'`},

@@ -111,7 +111,7 @@ func (s *session) prepare() error {
 			return err
 		}
 	}
-	for d := range 24 {
+	for d := range programs.TreeDirs {
 		dir := fmt.Sprintf("%s%s/d%d", root, programs.Tree, d)
 		if err := errors.Join(os.Link(dir+"/f2.txt", dir+"/hard"), os.Chmod(dir+"/f3.txt", 0o600)); err != nil {
 			return err
