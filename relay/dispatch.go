@@ -63,9 +63,6 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	if stats.logging && reason != 0 {
 		stats.note(s, f.Call.Nr, reason)
 	}
-	if why != 0 && stats.logging {
-		stats.note(s, f.Call.Nr, why)
-	}
 	if shielded {
 		f.unshield()
 	}

@@ -27,6 +27,9 @@ func All(ctx context.Context, tools Tools, req cases.Request, seen func(cases.Mi
 				part.Kept = append(part.Kept, k)
 			}
 		}
+		if len(part.Kept) == 0 && part.First*part.PerCase >= part.Ops {
+			continue // nothing is left for this place
+		}
 		wait.Go(func() {
 			for {
 				reply, err := Run(ctx, tools, part)
