@@ -28,7 +28,7 @@ find /work/tree -name '*.txt' -newer /work/tree/first -exec cat {} + | cksum`},
 	{Name: "cp", Script: `
 cp -a /work/tree copy
 cp -al copy links
-diff -r /work/tree links`},
+diff -r --no-dereference /work/tree links`},
 	{Name: "rsync", Script: `
 rsync -ai /work/tree/ there/
 rm -r there/d1; echo changed > there/first

@@ -28,7 +28,7 @@ const (
 
 const (
 	user     = 1000 // who runs PRoot
-	runLimit = 100 * time.Second
+	runLimit = 200 * time.Second
 )
 
 // environment is that of the programs: whatever depends on the time of day is fixed.
