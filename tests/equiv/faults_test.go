@@ -75,8 +75,31 @@ var faults = []struct {
 	{"forgetting after unlink", broken.NeverForget, "0 stat \"/t/ldir/file\" b128\n0 unlink \"/t/ldir\"\n0 symlink \"other\" \"/t/ldir\"\n0 stat \"/t/ldir/file\" b128\n0 stat \"/t/ldir/only\" b128"},
 }
 
+// modeFaults are those that show only, or differently, with one of PRoot's options.
+var modeFaults = []struct {
+	option, name string
+	number       int
+	lines        string
+}{
+	{"-0", "fstat", broken.Result(80), "0 >1 open \"/t/file\" 0x800 0\n0 sys_fstat @1 b128"},
+	{"-0", "newfstatat", broken.Result(79), `0 stat "/t/file" b128`},
+	{"-0", "statx", broken.Result(291), `0 statx cwd "/t/file" 0 0x7ff b256`},
+	{"-0", "openat", broken.Result(56), `0 openat cwd "/t/file" 0x800 0`},
+	{"-0", "getuid", broken.Result(174), "0 getuid"},
+	{"-0", "geteuid", broken.Result(175), "0 geteuid"},
+	{"-0", "getgid", broken.Result(176), "0 getgid"},
+	{"-0", "getegid", broken.Result(177), "0 getegid"},
+	{"-0", "getresuid", broken.Result(148), "0 getresuid b4 b4 b4"},
+	{"-0", "getresgid", broken.Result(150), "0 getresgid b4 b4 b4"},
+	{"--link2symlink", "newfstatat", broken.Result(79), `0 stat "/t/file" b128`},
+	{"--link2symlink", "readlinkat", broken.Result(78), `0 readlink "/t/link" b64 64`},
+	{"--link2symlink", "openat", broken.Result(56), `0 openat cwd "/t/file" 0x800 0`},
+	{"--kernel-release=6.6.6", "uname", broken.Result(160), "0 uname b390"},
+	{"--kernel-release=6.6.6", "newfstatat", broken.Result(79), `0 stat "/t/file" b128`},
+}
+
 const faultWorld = `uid %d
-option "-w"
+%soption "-w"
 option "/t/dir"
 env "%s=%d"
 d 0755 1000 1000 "/world/root/t"
@@ -100,37 +123,55 @@ func TestFaultsAreSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := cases.Request{Seconds: 300}
-	add := func(name string, number int, lines string) {
-		text := fmt.Sprintf(faultWorld, 1000, broken.Variable, number) + lines + "\n"
+	req := cases.Request{Seconds: 300, PerCase: 1}
+	add := func(name, option string, number int, lines string) {
+		if option != "" {
+			option = fmt.Sprintf("option %q\n", option)
+		}
+		text := fmt.Sprintf(faultWorld, 1000, option, broken.Variable, number) + lines + "\n"
 		req.Kept = append(req.Kept, cases.Kept{Name: name, Config: name, Text: text})
 	}
-	all := ""
+	scripts := map[string]string{}
 	for _, f := range faults {
-		add(f.name, f.number, f.lines)
-		all += f.lines + "\n"
+		add(f.name, "", f.number, f.lines)
+		scripts[""] += f.lines + "\n"
 	}
-	add("sound", 0, all)
+	for _, f := range modeFaults {
+		add(f.option+" "+f.name, f.option, f.number, f.lines)
+		scripts[f.option] += f.lines + "\n"
+	}
+	for option, lines := range scripts {
+		add("sound "+option, option, 0, lines)
+	}
 	reply := compare(t, session.Tools{Library: lib}, req)
 	for _, p := range reply.Problems {
 		t.Error(p)
 	}
-	sound := reply.Configs["sound"]
-	if sound == nil || sound.Mismatches != 0 || sound.Stats["answered"] == 0 {
-		t.Fatalf("without a fault: %+v", sound)
-	}
-	for _, f := range faults {
-		faulty, nr := reply.Configs[f.name], f.number%500
-		switch {
-		case faulty == nil:
-			t.Errorf("%s: not run", f.name)
-		case faulty.Mismatches != 0:
-		case f.number < 900 && !relay.Wanted().Has(uintptr(nr)) && !touched(sound, nr):
-			t.Logf("%s: PRoot answers this, so that no fault can show", f.name)
-		default:
-			t.Errorf("%s: the fault is not seen", f.name)
+	for option := range scripts {
+		f := reply.Configs["sound "+option]
+		if f == nil || f.Mismatches != 0 || f.Stats["answered"] == 0 {
+			t.Fatalf("without a fault, %q: %+v", option, f)
 		}
 	}
+	judge := func(name, option string, number int) {
+		faulty, sound, nr := reply.Configs[name], reply.Configs["sound "+option], number%500
+		switch {
+		case faulty == nil:
+			t.Errorf("%s: not run", name)
+		case faulty.Mismatches != 0:
+		case number < 900 && !touched(sound, nr):
+			t.Logf("%s: PRoot answers this, so that no fault can show", name)
+		default:
+			t.Errorf("%s: the fault is not seen", name)
+		}
+	}
+	for _, f := range faults {
+		judge(f.name, "", f.number)
+	}
+	for _, f := range modeFaults {
+		judge(f.option+" "+f.name, f.option, f.number)
+	}
+	sound := reply.Configs["sound "]
 	for nr := range uintptr(patcher.MaxNumber) {
 		if relay.Wanted().Has(nr) && !watched[nr] && !touched(sound, int(nr)) {
 			t.Errorf("system call %d: the library wants it and its script does not reach it", nr)
