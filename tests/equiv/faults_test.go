@@ -187,7 +187,7 @@ func touched(f *cases.Figures, nr int) bool {
 // watched are the calls that the library only looks at: they are always declined.
 var watched = map[uintptr]bool{
 	nocgo.SysWait4: true, nocgo.SysWaitid: true, nocgo.SysChroot: true, nocgo.SysMount: true, nocgo.SysUmount2: true, nocgo.SysPivotRoot: true,
-	nocgo.SysUnshare: true, nocgo.SysSetns: true, nocgo.SysSigaltstack: true, nocgo.SysPrctl: true, nocgo.SysPtrace: true, nocgo.SysSeccomp: true,
+	nocgo.SysAcct: true, nocgo.SysSwapon: true, nocgo.SysSwapoff: true, nocgo.SysQuotactl: true, nocgo.SysFanotifyMark: true, nocgo.SysUnshare: true, nocgo.SysSetns: true, nocgo.SysSigaltstack: true, nocgo.SysPrctl: true, nocgo.SysPtrace: true, nocgo.SysSeccomp: true,
 }
 
 // TestEveryHandlerHasAFault makes sure that what the library answers is broken on purpose, too.

@@ -20,7 +20,7 @@ type Stats struct {
 var PathCalls = map[int]string{
 	5: "setxattr", 6: "lsetxattr", 8: "getxattr", 9: "lgetxattr", 11: "listxattr", 12: "llistxattr", 14: "removexattr", 15: "lremovexattr",
 	17: "getcwd", 27: "inotify_add_watch", 33: "mknodat", 34: "mkdirat", 35: "unlinkat", 36: "symlinkat", 37: "linkat", 38: "renameat",
-	43: "statfs", 45: "truncate", 48: "faccessat", 49: "chdir", 50: "fchdir", 53: "fchmodat", 54: "fchownat", 56: "openat", 78: "readlinkat",
+	43: "statfs", 45: "truncate", 48: "faccessat", 49: "chdir", 50: "fchdir", 53: "fchmodat", 54: "fchownat", 60: "quotactl", 89: "acct", 224: "swapon", 225: "swapoff", 263: "fanotify_mark", 56: "openat", 78: "readlinkat",
 	79: "newfstatat", 88: "utimensat", 200: "bind", 203: "connect", 264: "name_to_handle_at", 276: "renameat2", 291: "statx", 437: "openat2",
 	439: "faccessat2", 452: "fchmodat2",
 }

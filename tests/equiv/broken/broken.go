@@ -15,9 +15,8 @@ import (
 	"svcrelay/tests/rig/repo"
 )
 
-// Variable is the environment variable that chooses the fault by its number. It is one that the library knows already
-// and that has no effect on what the faulty library does otherwise.
-const Variable = "PROOT_FP_ANDROID_API"
+// Variable is the environment variable that chooses the fault by its number; only the faulty library knows it.
+const Variable = "PROOT_FP_FAULT"
 
 // Result returns the number of the fault in the result of a system call, and Buffer of the one in what it writes.
 func Result(nr int) int { return nr }
@@ -36,15 +35,15 @@ type edit struct {
 var edits = []edit{
 	{"relay/dispatch.go", `(?m)^\tret, why := view\.Handle\(s, &f\.Call\)$`, `	view.Keep()
 	ret, why := view.Handle(s, &f.Call)
-	view.PutBack(conf.api)
-	if why == 0 && uint64(f.Call.Nr) == conf.api {
+	view.PutBack(fault)
+	if why == 0 && uint64(f.Call.Nr) == fault {
 		if ret < 1<<31 {
 			ret = nocgo.Fail(5) // EIO: libc's functions make 0 of any success
 		} else {
 			ret ^= 1
 		}
 	}
-	if why == 0 && uint64(f.Call.Nr)+500 == conf.api && ret < 1<<31 {
+	if why == 0 && uint64(f.Call.Nr)+500 == fault && ret < 1<<31 {
 		spoil(&f.Call)
 	}`},
 	{"relay/dispatch.go", `\z`, `
@@ -63,6 +62,14 @@ func spoil(c *translate.Call) {
 	}
 	nocgo.Store8(at, nocgo.Load8(at)^1)
 }
+`},
+	{"relay/config.go", `(?m)^\tcase "STATS":$`, `	case "FAULT":
+		if v, ok := number(value); ok {
+			fault = v
+		}
+	case "STATS":`},
+	{"relay/config.go", `\z`, `
+var fault uint64
 `},
 	{"translate/view.go", `\z`, `
 var keptGen, keptLinks, keptMoves uint32

@@ -135,7 +135,8 @@ func (s stock) command(ctx context.Context, c *cases.Case, w way, dev string) *e
 	args = append(args, cases.Program, dev)
 	if w == with {
 		args = append([]string{"/opt/equiv/svcrelay", "run", "--"}, args...)
-		env = append(env, "PROOT_FP_STATS=1")
+		// What is kept for the next program would be a file that PRoot alone does not have.
+		env = append(env, "PROOT_FP_STATS=1", "PROOT_FP_SVC_CACHE=0")
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = env

@@ -146,7 +146,8 @@ func command(ctx context.Context, p programs.Program, w way) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = environment
 	if w == with {
-		cmd.Env = append(cmd.Env, "PROOT_FP_STATS=1")
+		// What is kept for the next program would be a file that PRoot alone does not have.
+		cmd.Env = append(cmd.Env, "PROOT_FP_STATS=1", "PROOT_FP_SVC_CACHE=0")
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{Uid: user, Gid: user}}
 	return cmd
