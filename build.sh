@@ -129,6 +129,7 @@ run_tests() {
 	build
 	say "fetching what the virtual machine needs"
 	go run ./tests/rig/cmd/vmrun --prepare
+	go run ./tests/rig/cmd/vmrun --prepare --guest programs
 	say "go test"
 	watch $$ &
 	local watcher=$! status=0
