@@ -45,7 +45,7 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	}
 	before := uint64(0)
 	if stats.on {
-		before = stops(s)
+		before = waited(s)
 	}
 	s.Quick = how&(patcher.Quick|patcher.Careful) != 0
 	shielded := how&patcher.Shielded != 0 && f.Call.Nr == nocgo.SysOpenat
@@ -58,7 +58,7 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 		reason = s.Asked()
 	}
 	if stats.on {
-		stats.count(f.Call.Nr, reason, stops(s) != before)
+		stats.count(f.Call.Nr, reason, waited(s) != before)
 	}
 	if stats.logging && reason != 0 {
 		stats.note(s, f.Call.Nr, reason)

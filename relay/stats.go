@@ -64,9 +64,9 @@ func (c *counters) tallies() *tallies { return (*tallies)(nocgo.Ptr(c.page)) }
 // made on the program's behalf.
 const passed = 0xff
 
-// stops gives the number of times that this thread has waited for anybody: PRoot, where nothing else can keep it
+// waited gives the number of times that this thread has waited for anybody: PRoot, where nothing else can keep it
 // waiting. s is not in use.
-func stops(s *translate.Scratch) uint64 {
+func waited(s *translate.Scratch) uint64 {
 	const waits = 16 // ru_nvcsw in struct rusage, in words
 	u := (*[18]uint64)(unsafe.Pointer(s))
 	if nocgo.Raw(nocgo.SysGetrusage, nocgo.RusageThread, uintptr(unsafe.Pointer(u)), 0, 0, 0, 0) != 0 {
