@@ -29,5 +29,6 @@
 // A chdir or a rename whose svc instruction is not one of the patched sites.
 //
 // A directory that the host shows at two paths, both in view, if a binding lies below one of them: it is remembered by
-// device and inode, under the name by which it was seen first.
+// device and inode, under the name by which it was seen first. What the process does to it under one path (uproot.go) does
+// not end what is remembered of the other.
 package translate
