@@ -71,6 +71,21 @@ var hostNumbers = map[uintptr]uintptr{
 	SysProcessVMReadv: unix.SYS_PROCESS_VM_READV,
 	SysWait4:          unix.SYS_WAIT4,
 	SysPrlimit64:      unix.SYS_PRLIMIT64,
+
+	SysInotifyAdd:      unix.SYS_INOTIFY_ADD_WATCH,
+	SysFtruncate:       unix.SYS_FTRUNCATE,
+	SysTgkill:          unix.SYS_TGKILL,
+	SysUname:           unix.SYS_UNAME,
+	SysSocket:          unix.SYS_SOCKET,
+	SysBind:            unix.SYS_BIND,
+	SysAccept:          unix.SYS_ACCEPT,
+	SysConnect:         unix.SYS_CONNECT,
+	SysGetsockname:     unix.SYS_GETSOCKNAME,
+	SysGetpeername:     unix.SYS_GETPEERNAME,
+	SysAccept4:         unix.SYS_ACCEPT4,
+	SysNameToHandle:    unix.SYS_NAME_TO_HANDLE_AT,
+	SysProcessVMWritev: unix.SYS_PROCESS_VM_WRITEV,
+	SysMemfdCreate:     unix.SYS_MEMFD_CREATE,
 }
 
 func hostNumber(nr uintptr) (uintptr, bool) {

@@ -110,6 +110,12 @@ const (
 	SysOpenat2        = 437
 	SysFaccessat2     = 439
 	SysFchmodat2      = 452
+
+	SysFtruncate       = 46
+	SysTgkill          = 131
+	SysSocket          = 198
+	SysProcessVMWritev = 271
+	SysMemfdCreate     = 279
 )
 
 // Flags and values of those calls.

@@ -71,12 +71,7 @@ func Recognise(addr, lo, hi uintptr) (form Form, nr uintptr) {
 
 // cancellable says whether a call is one at which a thread can be cancelled, of those that relays answer or watch.
 func cancellable(nr uintptr) bool {
-	const accept, connect, accept4 = 202, 203, 242
-	switch nr {
-	case nocgo.SysOpenat, nocgo.SysFcntl, nocgo.SysWait4, nocgo.SysWaitid, accept, connect, accept4:
-		return true
-	}
-	return false
+	return quick(nr) || nr == nocgo.SysFcntl
 }
 
 // Blocks says whether a call is cancellable and never answered where that matters.
@@ -84,7 +79,11 @@ func Blocks(nr uintptr) bool { return cancellable(nr) && !quick(nr) }
 
 // quick says whether some cancellable calls of a number cannot block, or need only be seen.
 func quick(nr uintptr) bool {
-	return nr == nocgo.SysOpenat || nr == nocgo.SysWait4 || nr == nocgo.SysWaitid
+	switch nr {
+	case nocgo.SysOpenat, nocgo.SysWait4, nocgo.SysWaitid, nocgo.SysAccept, nocgo.SysConnect, nocgo.SysAccept4:
+		return true
+	}
+	return false
 }
 
 // asyncWindow is how many instructions before its svc an Async site calls the function that allows the cancellation, and

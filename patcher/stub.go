@@ -95,7 +95,8 @@ func (s *shared) head() {
 	nocgo.Store32(at+areaVeneer, 0x58ffff9d)   // ldr x29, .-16
 	nocgo.Store32(at+areaVeneer+4, 0xd61f03a0) // br x29
 	var some Numbers
-	for _, nr := range [...]uintptr{nocgo.SysOpenat, nocgo.SysWait4, nocgo.SysWaitid} { // those that quick allows
+	for _, nr := range [...]uintptr{nocgo.SysOpenat, nocgo.SysWait4, nocgo.SysWaitid, nocgo.SysAccept, nocgo.SysConnect,
+		nocgo.SysAccept4} { // those that quick allows
 		if s.wanted.Has(nr) {
 			some.Add(nr)
 		}

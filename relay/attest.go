@@ -19,11 +19,12 @@ func attest() bool {
 	if !ok || tracer == 0 {
 		return false
 	}
+	proc.tracer = tracer
 	if threads, ok := status(n, "Threads"); !ok || threads != 1 {
 		return false
 	}
 	filters, counted := status(n, "Seccomp_filters") // since Linux 5.9
-	proc.alone = counted && filters == 1
+	proc.counted, proc.alone = counted, counted && filters == 1
 	if counted && filters != 1 { // with one, the tracer has none: filters are inherited
 		procPath(tracer, "status")
 		n, ok := slurp()

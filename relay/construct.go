@@ -71,6 +71,9 @@ func prepare(s *translate.Scratch) bool {
 	if conf.mode&translate.Identity != 0 {
 		view.AskOwners(s)
 	}
+	if !useBoard() {
+		return false
+	}
 	low := proc.stack - stackMade
 	if nocgo.Readable(low - granule) {
 		view.TrustStack(low, proc.stack)
@@ -114,6 +117,10 @@ func undo() {
 	if family != 0 {
 		nocgo.Raw(nocgo.SysMunmap, family, proc.page, 0, 0, 0, 0)
 		family = 0
+	}
+	if board != 0 {
+		nocgo.Raw(nocgo.SysMunmap, board, proc.page, 0, 0, 0, 0)
+		board = 0
 	}
 	unmapTrampoline()
 }

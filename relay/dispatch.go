@@ -36,6 +36,8 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 		return 0, 1
 	case confines(&f.Call):
 		view.Withdraw()
+	case f.Call.Nr == nocgo.SysPtrace && (f.Call.Arg[0] == attach || f.Call.Arg[0] == seize):
+		view.Watch(f.Call.Arg[1])
 	}
 	if absent(conf.api, f.Call.Nr) {
 		if stats.on {
@@ -77,20 +79,38 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 //
 //   - A filter of the program's own would see host paths in raw calls. One set through libc's syscall function is not
 //     noticed, but the promise not to gain privileges that goes before it is.
-//   - PRoot stops a process at every call, raw ones too, once it has asked to be traced by its parent. A debugger that
-//     attaches to a process changes nothing in that.
+//   - PRoot stops a process at every call, raw ones too, once it has asked to be traced by its parent. The program that
+//     it executes then, and one to which a debugger attaches, learn it from the board.
 func confines(c *translate.Call) bool {
 	const setSeccomp, setNoNewPrivileges, traceMe = 22, 38, 0
+	const setFilter = 1
 	switch c.Nr {
-	case nocgo.SysSeccomp:
-		return true
+	case nocgo.SysSeccomp: // what is above only asks
+		if uint32(c.Arg[0]) > setFilter {
+			return false
+		}
 	case nocgo.SysPrctl: // its first parameter is an int
-		return uint32(c.Arg[0]) == setSeccomp || uint32(c.Arg[0]) == setNoNewPrivileges
+		if uint32(c.Arg[0]) != setSeccomp && uint32(c.Arg[0]) != setNoNewPrivileges {
+			return false
+		}
 	case nocgo.SysPtrace:
-		return c.Arg[0] == traceMe
+		if c.Arg[0] != traceMe {
+			return false
+		}
+		view.Watch(nocgo.Raw(nocgo.SysGetpid, 0, 0, 0, 0, 0, 0))
+		return true
+	default:
+		return false
 	}
-	return false
+	view.Filter()
+	return true
 }
+
+// Requests of ptrace with which a debugger begins to watch another process: PTRACE_ATTACH, PTRACE_SEIZE.
+const (
+	attach = 16
+	seize  = 0x4206
+)
 
 // watchStack looks at the alternate signal stack that the structure at addr, if any, will make the kernel use. One that
 // lies in the main thread's own stack, say in an array of main's, is shorter than what is below sp there: from then on

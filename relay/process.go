@@ -25,6 +25,8 @@ type process struct {
 	phdr, phnum uintptr
 	page        uintptr
 	secure      bool
+	tracer      uint64  // PRoot's process number
+	counted     bool    // the kernel counts the filters of a process
 	alone       bool    // no filter but PRoot's looks at system calls
 	known       uintptr // the granule that was last seen to be readable
 }

@@ -22,6 +22,8 @@ var (
 	trampoline bool
 	// family is the page that shareCount has mapped.
 	family uintptr
+	// board is where the translate.Board is mapped, or 0.
+	board uintptr
 	// buffer holds files of /proc while the constructor reads them; its pages are never touched in a process
 	// that stays as it is.
 	buffer [maxFile]byte

@@ -107,6 +107,7 @@ func Start(argc, argv, envp uintptr) {
 		}
 	}
 	if envp != 0 {
+		makeBoard(envp)
 		CleanEnviron(envp)
 	}
 }

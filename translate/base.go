@@ -28,6 +28,12 @@ func (v *View) begin(s *Scratch, dirfd, addr uintptr) (errno uintptr, why Reason
 		return 0, Answered
 	}
 	if nocgo.Load8(s.pathAddr()) == '/' {
+		if n > 6 && inProc(s.pathAddr(), n) {
+			why = v.procFile(s, n)
+			if why == Answered || s.proc != procNone {
+				return 0, why
+			}
+		}
 		return v.locate(s, n)
 	}
 	if int32(dirfd) == atFdcwd {
@@ -41,6 +47,7 @@ const atFdcwd = -100
 // reset begins a call.
 func (v *View) reset(s *Scratch) {
 	s.empty = false
+	s.proc = procNone
 	s.unproven = false
 	s.learn = false
 	s.links = 0
@@ -102,6 +109,9 @@ func (v *View) fromDescriptor(s *Scratch, dirfd, n uintptr) (errno uintptr, why 
 	s.inner = true
 	s.name, s.nameLen = name, n
 	s.at, s.end = name+n, name+n
+	if v.rebound(name, n) {
+		return 0, Hidden
+	}
 	if s.kids && v.active > 1 && v.kid(s.guestAddr(), s.guestLen, name, n) != none {
 		return 0, v.target(s)
 	}
@@ -119,14 +129,7 @@ func (s *Scratch) fdText(fd uintptr) uintptr {
 		nocgo.Store8(link+uintptr(i), fds[i])
 	}
 	at := link + uintptr(len(fds))
-	div := uintptr(1)
-	for fd&0x7fffffff/div >= 10 {
-		div *= 10
-	}
-	for ; div > 0; div /= 10 {
-		nocgo.Store8(at, uint8('0'+fd&0x7fffffff/div%10))
-		at++
-	}
+	at = digits(at, fd&0x7fffffff)
 	nocgo.Store8(at, 0)
 	return nocgo.Raw(nocgo.SysReadlinkat, nocgo.AtFdcwd, link, s.hostAddr(), textMax, 0, 0)
 }
@@ -283,6 +286,12 @@ func (v *View) askCwd(s *Scratch, pid uint64) Reason {
 	if s.guestLen > slotText {
 		return TooLong
 	}
+	v.keepCwd(s, pid, gen)
+	return Answered
+}
+
+// keepCwd remembers s.guest as the text of the current directory of process pid, as it was when moves stood at gen.
+func (v *View) keepCwd(s *Scratch, pid uint64, gen uint32) {
 	e := &v.place
 	seq := nocgo.LoadAcquire32(&e.seq)
 	if seq&1 == 0 && nocgo.CompareAndSwap32(&e.seq, seq, seq+1) {
@@ -294,5 +303,4 @@ func (v *View) askCwd(s *Scratch, pid uint64) Reason {
 		nocgo.Fence()
 		nocgo.StoreRelease32(&e.seq, seq+2)
 	}
-	return Answered
 }

@@ -4,8 +4,7 @@ import "svcrelay/nocgo"
 
 // change handles the calls that may change what paths mean, where no handler answers them. None is answered from memory.
 //
-//   - chdir and fchdir are issued so that PRoot answers them; afterwards the text of the current directory is
-//     asked for again.
+//   - chdir and fchdir are issued so that PRoot answers them (cwd.go).
 //   - Calls that rename, remove or change permissions are issued in the same way, and what they may have changed
 //     is forgotten when they are done, so that nobody remembers in between what no longer holds. Calls that only
 //     create need none of this: what is remembered are directories that exist.
@@ -14,7 +13,7 @@ import "svcrelay/nocgo"
 //   - Waiting for a child may block, so it is declined: everything is forgotten first. What other threads
 //     remember while the caller waits holds for the lifetime, like anything that other processes change.
 //   - After a change of a faked identity nothing is said any more that depends on it.
-//   - Changing the root, the mounts or the namespaces ends the View for good.
+//   - Changing the root, the mounts or the name spaces ends the View for good, see Board.
 //
 // Nothing that is remembered depends on a file that is neither a directory nor a link, so a call about one
 // forgets as little as possible. Which it is about is found out before the call.
@@ -23,7 +22,7 @@ func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
 	s.room = textMax
 	switch c.Nr {
 	case nocgo.SysChdir, nocgo.SysFchdir:
-		return v.counted(c, v.moves()), Answered
+		return v.move(s, c)
 	case nocgo.SysRenameat, nocgo.SysRenameat2:
 		file := (c.Nr == nocgo.SysRenameat || c.Arg[4] == 0) && v.isFile(s, c.Arg[0], c.Arg[1], true)
 		if file {
@@ -56,9 +55,10 @@ func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
 		return 0, Effect
 	case nocgo.SysSetuid, nocgo.SysSetgid, nocgo.SysSetreuid, nocgo.SysSetregid, nocgo.SysSetresuid, nocgo.SysSetresgid:
 		return v.changeIdentity()
-	case nocgo.SysChroot, nocgo.SysMount, nocgo.SysUmount2, nocgo.SysPivotRoot, nocgo.SysUnshare, nocgo.SysSetns:
-		v.Withdraw()
-		return 0, Withdrawn
+	case nocgo.SysChroot, nocgo.SysUnshare, nocgo.SysSetns:
+		return v.leaveFor(c)
+	case nocgo.SysMount, nocgo.SysUmount2, nocgo.SysPivotRoot:
+		return v.mount(c)
 	}
 	return 0, Number
 }

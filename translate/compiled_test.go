@@ -217,7 +217,8 @@ func (w *world) compare(c *compiled, at int, their, path string) {
 		buf[i] = 0x5a
 	}
 	pick := func(v ...uintptr) uintptr { return v[w.r.Intn(len(v))] }
-	nr := pick(nocgo.SysNewfstatat, nocgo.SysNewfstatat, nocgo.SysOpenat, nocgo.SysOpenat, nocgo.SysFaccessat, nocgo.SysStatx, nocgo.SysReadlinkat)
+	nr := pick(nocgo.SysNewfstatat, nocgo.SysNewfstatat, nocgo.SysOpenat, nocgo.SysOpenat, nocgo.SysFaccessat, nocgo.SysStatx, nocgo.SysReadlinkat,
+		nocgo.SysConnect, nocgo.SysInotifyAdd)
 	flags := pick(0, nocgo.AtSymlinkNofollow, nocgo.AtNoAutomount, nocgo.AtEmptyPath|nocgo.AtSymlinkNofollow, 0x200)
 	call := &Call{Nr: nr, Arg: [6]uintptr{uintptr(at), cstring(path)}}
 	var a2, a3 uintptr
@@ -235,6 +236,15 @@ func (w *world) compare(c *compiled, at int, their, path string) {
 	case nocgo.SysFaccessat:
 		a2 = pick(0, 1, 2, 4, 6, 7, 8)
 		call.Arg[2] = a2
+	case nocgo.SysConnect: // a walk, and then no socket
+		path = "\x01\x00" + path
+		a2 = pick(uintptr(len(path)+1), 110, 2, 111, 20)
+		call.Arg[0], call.Arg[1], call.Arg[2] = ^uintptr(0), cstring(path+strings.Repeat("\x00", 110)), a2
+		their = "-1"
+	case nocgo.SysInotifyAdd:
+		a2 = pick(2, 0x2000002)
+		call.Arg[0], call.Arg[2] = ^uintptr(0), a2
+		their = "-1"
 	case nocgo.SysOpenat:
 		a2 = pick(0, nocgo.ONofollow, nocgo.ODirectory, nocgo.ODirectory|nocgo.ONofollow, nocgo.OPath, nocgo.OPath|nocgo.ONofollow) | nocgo.OCloexec
 		call.Arg[2] = a2

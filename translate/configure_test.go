@@ -182,15 +182,3 @@ func TestProc(t *testing.T) {
 		}
 	}
 }
-
-func TestWithdraw(t *testing.T) {
-	dir := tree(t, "root/a")
-	for _, nr := range []uintptr{nocgo.SysChroot, nocgo.SysMount, nocgo.SysUmount2, nocgo.SysPivotRoot, nocgo.SysUnshare, nocgo.SysSetns} {
-		g := configure(t, dir+"/root", "", 1000)
-		g.is("/a", dir+"/root/a")
-		if _, why := g.v.Handle(g.s, &Call{Nr: nr}); why == Answered {
-			t.Errorf("call %d answered", nr)
-		}
-		g.declines("/a", Withdrawn)
-	}
-}

@@ -26,7 +26,12 @@
 // as it was, and a directory that was replaced by a link is left through that link, on the host, except by an open
 // that uses openat2. With lifetime 0 the same can happen between the walk and the call, to PRoot as well.
 //
-// A chdir or a rename whose svc instruction is not one of the patched sites.
+// A chdir or a rename whose svc instruction is not one of the patched sites, such as one of a second C library that
+// dlmopen has loaded.
+//
+// What only the process learns that does it, because the tracer has no Board: emulated mounts, a socket that PRoot binds
+// elsewhere because its path is too long, a debugger that attaches. The same where a program without the library does
+// it. And a chroot by a process that shares its root, but not its memory, with this one.
 //
 // A directory that the host shows at two paths, both in view, if a binding lies below one of them: it is remembered by
 // device and inode, under the name by which it was seen first. What the process does to it under one path (uproot.go) does

@@ -7,7 +7,7 @@ import "svcrelay/nocgo"
 func (v *View) Handle(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	s.asked = Answered
 	s.room = textMax
-	if nocgo.LoadAcquire32(&v.state) != stateReady {
+	if nocgo.LoadAcquire32(&v.state) != stateReady || v.board != 0 && !v.undisturbed() {
 		return 0, Withdrawn
 	}
 	if v.modes&^(Upstream|Termux) != 0 {
@@ -23,7 +23,7 @@ func (v *View) inModes(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	}
 	if fits(c.Nr, v.modes) {
 		ret, why = v.answer(s, c)
-		if v.faked != 0 && (ret == nocgo.Fail(nocgo.EACCES) || ret == nocgo.Fail(nocgo.EPERM)) {
+		if v.faked != 0 && walks(c.Nr) && (ret == nocgo.Fail(nocgo.EACCES) || ret == nocgo.Fail(nocgo.EPERM)) {
 			why = Rights
 		}
 		if why == Answered {
@@ -36,6 +36,11 @@ func (v *View) inModes(s *Scratch, c *Call) (ret uintptr, why Reason) {
 		return 0, why
 	}
 	return v.edit(s, c)
+}
+
+// walks says whether a call has a path that PRoot walks, maybe with rights that it lends.
+func walks(nr uintptr) bool {
+	return nr != nocgo.SysAccept && nr != nocgo.SysAccept4 && nr != nocgo.SysGetsockname && nr != nocgo.SysGetpeername
 }
 
 // answer answers a call or declines it.
@@ -92,6 +97,24 @@ func (v *View) answer(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	case nocgo.SysLsetxattr, nocgo.SysLremovexattr:
 		ret, why = v.setXattr(s, c, false)
 		return v.orAsk(s, c, ret, why)
+	case nocgo.SysGetcwd:
+		return v.getcwd(s, c)
+	case nocgo.SysUname:
+		return v.uname(c)
+	case nocgo.SysFaccessat2:
+		ret, why = v.access2(s, c)
+	case nocgo.SysOpenat2:
+		ret, why = v.open2(s, c)
+	case nocgo.SysInotifyAdd:
+		ret, why = v.watch(s, c)
+	case nocgo.SysNameToHandle:
+		ret, why = v.fileHandle(s, c)
+	case nocgo.SysBind, nocgo.SysConnect:
+		ret, why = v.address(s, c)
+	case nocgo.SysAccept, nocgo.SysAccept4:
+		return v.accept(s, c)
+	case nocgo.SysGetsockname, nocgo.SysGetpeername:
+		return v.socketName(s, c)
 	default:
 		if Passes(c.Nr) {
 			return v.pass(c)

@@ -259,7 +259,7 @@ func TestTakeBack(t *testing.T) {
 	}
 	stat(0)
 	for _, c := range []*Call{
-		{Nr: nocgo.SysInotifyAdd}, {Nr: nocgo.SysConnect}, {Nr: nocgo.SysLinkat},
+		{Nr: nocgo.SysInotifyAdd}, {Nr: nocgo.SysBind}, {Nr: nocgo.SysLinkat},
 		{Nr: nocgo.SysOpenat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/" + strings.Repeat("n", 255))}},
 		{Nr: nocgo.SysFaccessat, Arg: [6]uintptr{nocgo.AtFdcwd, path, 8}},
 	} {

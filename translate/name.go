@@ -29,6 +29,9 @@ func (v *View) statName(s *Scratch, c *Call, flags uintptr) (ret uintptr, why Re
 		nocgo.StoreRelease32(&v.single, 0)
 		return 0, Answered, false
 	}
+	if v.rebound(name, n) {
+		return 0, Answered, false
+	}
 	if s.kids && v.active > 1 && v.kid(s.guestAddr(), s.guestLen, name, n) != none {
 		return 0, Answered, false
 	}

@@ -13,6 +13,9 @@ func (v *View) readlink(s *Scratch, c *Call) (uintptr, Reason) {
 		return 0, Flags
 	}
 	errno, why := v.begin(s, c.Arg[0], c.Arg[1])
+	if why == Proc && s.proc != procNone {
+		return v.readProcLink(s, buf, size)
+	}
 	if errno != 0 || why != Answered {
 		return outcome(errno, why)
 	}

@@ -45,6 +45,7 @@ type Scratch struct {
 	learn    bool   // the directory reached is worth remembering
 	kids     bool   // a binding may lie directly below the directory reached
 	asked    Reason // why Handle itself issued the call for PRoot to answer, if it did
+	proc     uint8  // the path is a link of /proc: procNone, procProgram or procNumber
 	unproven bool   // the directory reached exists and is no link, but may be no directory
 }
 

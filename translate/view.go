@@ -29,6 +29,10 @@ type View struct {
 	modern     uint32  // renameat2 may be used
 	ttl        uint64  // lifetime of what is remembered, in ticks; 0: nothing is
 
+	stopsAccess uint32 // whether PRoot stops at faccessat2: stopsUnknown, stopsNot or stopsThere
+	stopsOpen   uint32 // at openat2
+	stopsSocket uint32 // and at socket, as Termux's fork does
+
 	modes Modes // what PRoot does besides showing files
 
 	faked      uint32 // PRoot fakes an identity
@@ -40,6 +44,9 @@ type View struct {
 	missing    bool   // see MissLent
 	kept       [4]uint64
 	lent       [lenders]uint32
+
+	board   uintptr // a Board, or 0
+	watched uint32  // its Count when Watched was last looked at
 
 	low, high uintptr // memory that is certain to be readable and writable: the main thread's first stack
 
@@ -54,6 +61,7 @@ type View struct {
 	text     [maxText]byte
 
 	place slot // the text of the current directory
+	exe   slot // the program's path, once seq is 2
 	slots [slotCount]slot
 }
 
@@ -61,6 +69,7 @@ const (
 	stateInert = iota
 	stateReady
 	stateWithdrawn
+	stateAway // a call is under way after which nothing may be answered
 )
 
 // binding is one binding of PRoot, or with index 0 the rootfs. Its texts lie in View.text.

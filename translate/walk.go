@@ -233,6 +233,9 @@ func (v *View) passed(s *Scratch, n, bind uintptr) {
 // append adds a component to the guest and host path of the directory reached.
 func (v *View) append(s *Scratch, name, n uintptr) Reason {
 	kid := none
+	if v.rebound(name, n) {
+		return Hidden
+	}
 	if s.kids && v.active > 1 {
 		kid = v.kid(s.guestAddr(), s.guestLen, name, n)
 	}
@@ -282,6 +285,9 @@ func (v *View) target(s *Scratch) Reason {
 	s.leafBind = s.bind
 	if s.nameLen == 0 {
 		return Answered
+	}
+	if v.rebound(s.name, s.nameLen) {
+		return Hidden
 	}
 	if s.kids && v.active > 1 {
 		if kid := v.kid(s.guestAddr(), s.guestLen, s.name, s.nameLen); kid != none {

@@ -68,6 +68,8 @@ type world struct {
 	lists    map[string][]string
 	answered int
 	declined map[Reason]int
+	plain    int // calls that reached PRoot
+	watches  int // an inotify descriptor, if not 0
 }
 
 var words = []string{"a", "b", "lib", "etc", "x.so", "long-name-with-many-letters", "usr", "d", "..data", ".h"}
@@ -487,7 +489,19 @@ func (w *world) chdir(path string) {
 
 // tracer answers the plain calls of a test, as PRoot would.
 func (w *world) tracer(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+	w.plain++
 	switch nr {
+	case nocgo.SysFchdir:
+		p, err := os.Readlink(procFd(int(int32(a0))))
+		if err != nil {
+			return nocgo.Fail(nocgo.EBADF)
+		}
+		text, ok := w.up.fromHost(p, "", false)
+		if !ok {
+			return nocgo.Fail(nocgo.EPERM)
+		}
+		name := []byte(text + "\x00")
+		return w.tracer(nocgo.SysChdir, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0, 0, 0)
 	case nocgo.SysGetcwd:
 		text := append([]byte(w.up.cwd), 0)
 		if a1 < uintptr(len(text)) {

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 		sscanf(line, "%lu %ld %lu %lu %n", &nr, &fd, &a2, &a3, &n);
 		for (char *h = line + n; sscanf(h, "%2x", &c) == 1; h += 2)
 			path[len++] = c;
-		path[len] = 0;
+		memset(path + len, 0, 128); // an address may be longer than its text
 		if (nr == 0) {
 			printf("%d\n", open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 			fflush(stdout);
