@@ -8,7 +8,7 @@ import (
 
 // Sizes of the text buffers. Texts are copied and compared by words, which may touch seven bytes past their end.
 const (
-	textSize = 688
+	textSize = 680
 	textMax  = textSize - 16 // the longest text, with its NUL
 )
 
