@@ -37,7 +37,7 @@ func (v *View) chown(s *Scratch, c *Call) (uintptr, Reason) {
 		return 0, Empty
 	}
 	closes := s.stat.Mode&nocgo.ModeType == nocgo.ModeDirectory && s.stat.Mode&searchable != searchable
-	return v.attribute(s, closes, nocgo.SysFchownat, c.Arg[2], c.Arg[3], c.Arg[4])
+	return v.attribute(s, closes, nocgo.SysFchownat, v.owner(c.Arg[2]), v.group(c.Arg[3]), c.Arg[4])
 }
 
 // attribute issues a call that may close the directory at the path to somebody.

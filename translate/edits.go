@@ -16,13 +16,11 @@ import "svcrelay/nocgo"
 
 // edit answers such a call, or has change do it.
 func (v *View) edit(s *Scratch, c *Call) (uintptr, Reason) {
-	a1, a2, a3 := c.Arg[1], c.Arg[2], c.Arg[3] // where look puts ids
 	why := v.look(s, c)
 	if why == Answered {
 		s.asked = Answered
 		s.room = textMax
 		r, outcome := v.answer(s, c)
-		c.Arg[1], c.Arg[2], c.Arg[3] = a1, a2, a3
 		if s.asked != Answered || outcome == Answered && r != nocgo.Fail(nocgo.EACCES) && r != nocgo.Fail(nocgo.EPERM) {
 			v.noteAsked(s, c)
 			return r, outcome
@@ -31,7 +29,6 @@ func (v *View) edit(s *Scratch, c *Call) (uintptr, Reason) {
 			why = Rights
 		}
 	}
-	c.Arg[1], c.Arg[2], c.Arg[3] = a1, a2, a3
 	r, outcome := v.change(s, c)
 	if outcome == Number {
 		outcome = why
@@ -48,7 +45,7 @@ func (v *View) noteAsked(s *Scratch, c *Call) {
 	}
 }
 
-// look says whether modes make a difference to a call that changes files, and puts PRoot's ids in place.
+// look says whether modes make a difference to a call that changes files.
 func (v *View) look(s *Scratch, c *Call) Reason {
 	switch c.Nr {
 	case nocgo.SysUnlinkat:
@@ -77,7 +74,7 @@ func (v *View) look(s *Scratch, c *Call) Reason {
 	case nocgo.SysTruncate:
 		return v.lookEnd(s, nocgo.AtFdcwd, c.Arg[0], true, true)
 	case nocgo.SysFchownat:
-		if why := v.realIDs(c, 2); why != Answered {
+		if why := v.knowIDs(); why != Answered {
 			return why
 		}
 		return v.lookEnd(s, c.Arg[0], c.Arg[1], c.Arg[4]&nocgo.AtSymlinkNofollow == 0, true)
@@ -120,36 +117,44 @@ func (v *View) lookNew(s *Scratch, dirfd, path uintptr, follow bool) Reason {
 	return Answered
 }
 
-// realIDs replaces the faked real ids in the arguments of a chown, from the i-th on, by those that PRoot has.
-func (v *View) realIDs(c *Call, i uintptr) Reason {
+// knowIDs asks PRoot for the faked real ids, for owner and group.
+func (v *View) knowIDs() Reason {
 	if v.faked == 0 {
 		return Answered
 	}
-	uid, why := v.oneID(nocgo.SysGetuid)
-	if why != Answered {
+	if _, why := v.oneID(nocgo.SysGetuid); why != Answered {
 		return why
 	}
-	gid, why := v.oneID(nocgo.SysGetgid)
-	if why != Answered {
-		return why
+	_, why := v.oneID(nocgo.SysGetgid)
+	return why
+}
+
+// owner is what PRoot makes of the new owner in a chown, once knowIDs has answered.
+func (v *View) owner(id uintptr) uintptr {
+	if v.faked != 0 && uint32(id) == uint32(v.kept[0]) {
+		return uintptr(v.uid)
 	}
-	if uint32(c.Arg[i]) == uid {
-		c.Arg[i] = uintptr(v.uid)
+	return id
+}
+
+// group is owner for the group.
+func (v *View) group(id uintptr) uintptr {
+	if v.faked != 0 && uint32(id) == uint32(v.kept[nocgo.SysGetgid-nocgo.SysGetuid]) {
+		return uintptr(v.gid)
 	}
-	if uint32(c.Arg[i+1]) == gid {
-		c.Arg[i+1] = uintptr(v.gid)
-	}
-	return Answered
+	return id
 }
 
 // editOpen does fchmod and fchown under a faked identity, where PRoot stops at them. They do not walk to the file, so
 // nothing is lent. It is false where PRoot has to say what comes of it.
 func (v *View) editOpen(c *Call) (uintptr, bool) {
-	a1, a2 := c.Arg[1], c.Arg[2]
-	if c.Nr == nocgo.SysFchown && v.realIDs(c, 1) != Answered {
+	r := uintptr(0)
+	if c.Nr == nocgo.SysFchmod {
+		r = nocgo.Raw(c.Nr, c.Arg[0], c.Arg[1], 0, 0, 0, 0)
+	} else if v.knowIDs() == Answered {
+		r = nocgo.Raw(c.Nr, c.Arg[0], v.owner(c.Arg[1]), v.group(c.Arg[2]), 0, 0, 0)
+	} else {
 		return 0, false
 	}
-	r := nocgo.Raw(c.Nr, c.Arg[0], c.Arg[1], c.Arg[2], 0, 0, 0)
-	c.Arg[1], c.Arg[2] = a1, a2
 	return r, r != nocgo.Fail(nocgo.EACCES) && r != nocgo.Fail(nocgo.EPERM)
 }
