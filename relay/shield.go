@@ -9,13 +9,17 @@ import (
 // setMask is how rt_sigprocmask sets the whole mask.
 const setMask = 2
 
-// allSignals is a mask that blocks what can be blocked.
-var allSignals = ^uint64(0)
+// faults are the signals that an instruction itself causes: SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV and SIGSYS. The kernel
+// ends a program in which one of them is blocked then.
+const faults = 1<<(4-1) | 1<<(5-1) | 1<<(7-1) | 1<<(8-1) | 1<<(11-1) | 1<<(31-1)
 
-// shield blocks all signals. Where a thread can be cancelled at any moment, it may be unwound from any instruction: from
-// this one, but not from the trampoline page, which no unwind information describes.
+// others is a mask that blocks all other signals.
+var others = ^uint64(faults)
+
+// shield blocks all signals that come from outside. Where a thread can be cancelled at any moment, it may be unwound from
+// any instruction: from this one, but not from the trampoline page, which no unwind information describes.
 func (f *Frame) shield() {
-	nocgo.Plain(nocgo.SysRtSigprocmask, setMask, uintptr(unsafe.Pointer(&allSignals)), uintptr(unsafe.Pointer(&f.Mask)), 8, 0, 0)
+	nocgo.Plain(nocgo.SysRtSigprocmask, setMask, uintptr(unsafe.Pointer(&others)), uintptr(unsafe.Pointer(&f.Mask)), 8, 0, 0)
 }
 
 // unshield sets the guest's mask again. A signal that came meanwhile is delivered here, as if it had come at the end of
