@@ -69,7 +69,7 @@ func inherit() bool {
 	used = 0
 	conf.root, conf.binds, conf.modes, conf.key = keep(theirs.root), keep(theirs.binds), keep(theirs.modes), keep(theirs.key)
 	conf.mode, conf.ttl, conf.api = theirs.mode, theirs.ttl, theirs.api
-	conf.stats = conf.stats || theirs.stats
+	conf.stats, conf.nocache = conf.stats || theirs.stats, conf.nocache || theirs.nocache
 	if conf.log == "" {
 		conf.log = keep(theirs.log)
 	}
