@@ -83,9 +83,9 @@ ls -A /mnt/ro /mnt/inodes /mnt/full/svcrelay-0`
 
 func TestSiteCache(t *testing.T) {
 	rig.NeedVM(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer cancel()
-	job := rig.Job{ICount: true, Guests: []string{"bookworm", "bullseye", "trixie", "forky"}, KeepOn: true, Timeout: 10 * time.Minute}
+	job := rig.Job{ICount: true, Guests: []string{"bookworm", "bullseye", "trixie", "forky"}, KeepOn: true, Timeout: 15 * time.Minute}
 	if err := addFiles(ctx, &job, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
