@@ -72,7 +72,7 @@ func Library(r io.ReaderAt, wanted *patcher.Numbers) (*Report, error) {
 	if !ok {
 		return nil, fmt.Errorf("the constructor leaves it alone: it has more than %d sites", patcher.MaxSites)
 	}
-	out.sort(all, symbols(f), wanted)
+	out.sort(all, symbols(f), wanted, func(at uintptr) uint32 { return *(*uint32)(pointer(im.base + at)) })
 	return out, nil
 }
 

@@ -1,14 +1,15 @@
 package scan
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"svcrelay/patcher"
 )
 
-// sort puts every site where it belongs in the report.
-func (r *Report) sort(all []patcher.Examined, where table, wanted *patcher.Numbers) {
+// sort puts every site where it belongs in the report. word reads an instruction of the library's image.
+func (r *Report) sort(all []patcher.Examined, where table, wanted *patcher.Numbers, word func(at uintptr) uint32) {
 	bridges := map[uintptr]int{} // of each function that is called, by its address
 	for _, e := range all {
 		if e.Form == patcher.Bridge {
@@ -28,7 +29,7 @@ func (r *Report) sort(all []patcher.Examined, where table, wanted *patcher.Numbe
 		case patcher.Any:
 			s.Syscall = "any"
 			s.As, s.Why = "any call", "it is never changed"
-			r.dispatcher(s, e.Patched, nameAny(all, i, where, r.Version))
+			r.dispatcher(s, e.Patched, r.nameAny(all, i, where, word))
 		case patcher.Body:
 			s.Syscall = "any"
 			n := callsOf(bridges, e.Offset)
@@ -108,22 +109,53 @@ func nameBody(version string) string {
 	return "__syscall_cancel_arch"
 }
 
-// nameAny names the function of the i-th site, which takes its number from a parameter or from memory. The one that
-// chooses how to make a cancellable call is known by the call of the other, right beside.
-func nameAny(all []patcher.Examined, i int, where table, version string) string {
+// nameAny names the function of the i-th site, which takes its number from a parameter or from memory. Where its name is
+// gone, it is known by what it does: the one that chooses how to make a cancellable call has the call of the other right
+// beside, and those that change the identity of all threads load the number (in glibc the signal handler comes first, as
+// in its source).
+func (r *Report) nameAny(all []patcher.Examined, i int, where table, word func(at uintptr) uint32) string {
 	s, within := where.at(uint64(all[i].Offset))
 	if within {
 		return s.Name
 	}
+	musl := strings.Contains(r.Version, "musl")
 	for _, k := range []int{i - 1, i + 1, i + 2} {
 		if k >= 0 && k < len(all) && all[k].Form == patcher.Bridge {
-			if strings.Contains(version, "musl") {
+			if musl {
 				return "__syscall_cp_c"
 			}
 			return "__internal_syscall_cancel"
 		}
 	}
+	if loadsNumber(all[i].Offset, word) {
+		const handler, setter = "__nptl_setxid_sighandler", "__nptl_setxid"
+		switch {
+		case musl:
+			return "do_setxid"
+		case slices.ContainsFunc(r.Dispatchers.List, func(d Dispatcher) bool { return d.Name == handler }):
+			return setter
+		}
+		return handler
+	}
 	return "a function without a name, after " + s.Name
+}
+
+// loadsNumber says whether x8 is loaded from memory shortly before an svc, directly or through another register.
+func loadsNumber(svc uintptr, word func(at uintptr) uint32) bool {
+	const window = 16
+	reg := uint32(8)
+	for at := svc - 4; at >= 4 && at >= svc-4*window; at -= 4 {
+		w := word(at)
+		switch {
+		case w&0xbfc0001f == 0xb9400000|reg, w&0xffc0001f == 0xb9800000|reg, w&0xffc07c00 == 0x69400000|reg<<10: // ldr, ldrsw, ldpsw
+			return true
+		case w&0xffe0ffff == 0xaa0003e0|reg, w&0xffe0ffff == 0x2a0003e0|reg: // mov
+			reg = w >> 16 & 31
+		case w&0xfffffc1f == 0x93407c00|reg: // sxtw
+			reg = w >> 5 & 31
+		}
+	}
+	return false
 }
 
 func plural(n int, one, many string) string {
