@@ -230,7 +230,7 @@ static void pointer_calls(unsigned nr)
 	const uint64_t bufs[] = {at(0x1000), at(0x1003), at(slot - 0x400), at(slot - 128), at(slot - 127), at(slot - 8), 0, 8, (uintptr_t)nothing,
 	                         (uintptr_t)readonly, at(0x1000) | TAG, 0xffff800000000000, ~0ull};
 	const uint64_t dirs[] = {cwd, (uint64_t)dirfd, (uint64_t)filefd, (uint64_t)-1};
-	const unsigned share = scaled(100) < 100 ? 13 : 3; // of all pairs
+	const unsigned share = scaled(100) < 100 ? 29 : 3; // of all pairs
 	ntrials = 0;
 	for (unsigned p = 0; p < sizeof paths / 8; p++)
 		for (unsigned b = 0; b < sizeof bufs / 8; b++)
@@ -345,13 +345,15 @@ static void bad_calls(unsigned nr)
 			add("a buffer", nr, at(0x100), bufs[k], 0, 0, 0);
 }
 
-// Every pointer of every answered call.
-static void memory(void)
+// pointers makes these calls, of the first so many numbers or of all.
+static void pointers(unsigned count)
 {
 	prepare();
 	int made = 0;
 	static const unsigned nrs[] = {79, 56, 48, 78, 291, 8, 11, 5, 6, 14, 15, 17, 33, 34, 35, 36, 37, 38, 43, 45, 49, 53, 54, 88, 160, 276, 437, 439, 452};
-	for (unsigned n = 0; n < sizeof nrs / sizeof *nrs; n++) {
+	if (count > sizeof nrs / sizeof *nrs)
+		count = sizeof nrs / sizeof *nrs;
+	for (unsigned n = 0; n < count; n++) {
 		const struct site *s = site_for(nrs[n]);
 		if (!s)
 			continue;
@@ -386,7 +388,7 @@ static void stack_end(void)
 			continue;
 		struct result *o = results;
 		own(t, o);
-		int step = k < 3 || t->nr == 56 ? scaled(100) < 100 ? 48 : 16 : 208;
+		int step = (k < 3 || t->nr == 56 ? 16 : 208) * (scaled(100) < 100 ? 5 : 1);
 		aim(s);
 		for (int off = 0; off < 5120; off += step, made++) {
 			// PRoot itself writes below sp for what it answers: only from where it finds room can it be compared.
@@ -400,6 +402,9 @@ static void stack_end(void)
 	}
 	note(" %d calls", made);
 }
+
+// Every pointer of every answered call.
+static void memory(void) { pointers(~0u); }
 
 // The main thread's stack may grow as far as its limit says, and calls work all the way down.
 static void stack_growth(void)
@@ -606,7 +611,7 @@ static void tagged(void)
 {
 	if (prctl(PR_SET_TAGGED_ADDR_CTRL_, 1, 0, 0, 0) != 0)
 		none("no tagged addresses");
-	memory();
+	pointers(scaled(100) < 100 ? 3 : ~0u);
 }
 
 // Memory with tags of its own, synchronous faults, tag 0 excluded: pointers with the right tag work.

@@ -13,9 +13,11 @@ import (
 const (
 	toolDir = "/opt/svcrelay"           // in the VM
 	libPath = "/usr/lib/libsvcrelay.so" // in a guest
-	progDir = "/opt/t"                  // in a guest
-	workDir = "/tmp/work"               // in a guest; empty when a workload starts
-	key     = "scenario-key"
+	// copyPath is a second copy of the library.
+	copyPath = "/usr/lib/copy/libsvcrelay.so"
+	progDir  = "/opt/t"    // in a guest
+	workDir  = "/tmp/work" // in a guest; empty when a workload starts
+	key      = "scenario-key"
 )
 
 // launcher is how a guest is entered with the library; without it, plain PRoot or chroot takes its place.

@@ -230,7 +230,9 @@ func addGuest(ctx context.Context, job *rig.Job, name, top, tmp string) error {
 	job.Files[root+progDir+"/few.list"] = rig.File{Data: corpus.List(61), Mode: 0o644}
 	job.Files[root+progDir+"/shell.sh"] = rig.File{Data: shellScript, Mode: 0o644}
 	if !*rehearse {
-		job.Files[root+libPath] = rig.File{HostPath: filepath.Join(*dist, "libsvcrelay.so"), Mode: 0o644}
+		for _, at := range []string{libPath, copyPath} {
+			job.Files[root+at] = rig.File{HostPath: filepath.Join(*dist, "libsvcrelay.so"), Mode: 0o644}
+		}
 	}
 	if name == "bookworm" {
 		// A PRoot of the guest's own, for the nested settings.
