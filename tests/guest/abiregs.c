@@ -272,7 +272,7 @@ static void pointer_calls(unsigned nr)
 // bad_calls lists calls that change something, with pointers that lead to an error; and those that fill a buffer.
 static void bad_calls(unsigned nr)
 {
-	const uint64_t ptrs[] = {0, 8, (uintptr_t)nothing, at(0x180), at(slot - 3), 1ull << 55, 0xffff800000000000, ~0ull, at(0x180) | TAG};
+	const uint64_t ptrs[] = {0, 8, (uintptr_t)nothing, at(0x180), 1ull << 55, 0xffff800000000000, ~0ull, at(0x180) | TAG};
 	const uint64_t bufs[] = {at(0x1000), at(slot - 8), at(slot - 80), 0, 8, (uintptr_t)nothing, (uintptr_t)readonly, at(0x1000) | TAG, 0xffff800000000000, ~0ull};
 	const uint64_t good = at(0x180);
 	ntrials = 0;
