@@ -29,7 +29,7 @@ const anything = `cd /tmp && rm -rf d && mkdir d && cd d && echo a > f && ln -s 
 // library's makes a call that the policy forbids, and calls that do not exist there are answered as it is known.
 func TestAndroid(t *testing.T) {
 	rig.NeedVM(t)
-	const g = "bookworm"
+	const g = "trixie" // the first of the C libraries that has clone3
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	defer cancel()
 	j, err := job(ctx, "6.1", "cortex-a76", []string{g}, t.TempDir())
