@@ -1,5 +1,7 @@
 package abi
 
+import "slices"
+
 // A machine is one boot; each of its guests is a cell.
 type machine struct {
 	kernel, cpu string
@@ -32,10 +34,15 @@ var checks = []string{"registers", "stack-end", "stack-depth", "stack-growth", "
 	"threads", "busy-parent", "exec-storm", "leaks", "cancelled", "no-descriptors", "robust-lists",
 	"exceptions", "cancellation"}
 
+// inMusl are those that are made with musl. PRoot itself gets stuck there when signals come in the middle of its work,
+// with the library or without; and there is no C++ library to go with it.
+var inMusl = []string{"registers", "stack-depth", "stack-growth", "errno", "memory", "small-stacks", "threads", "leaks",
+	"no-descriptors", "robust-lists"}
+
 // needs says whether a check must be made in a cell with the library, not only tried.
 func (c *Cell) needs(check string) bool {
 	if c.Libc == "musl" {
-		return false
+		return slices.Contains(inMusl, check)
 	}
 	switch check {
 	case "sve":
