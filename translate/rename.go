@@ -38,6 +38,9 @@ func (v *View) rename(s *Scratch, c *Call) (uintptr, Reason) {
 	if why = v.complete(s); why != Answered {
 		return 0, why
 	}
+	if directory && v.movesRoot(s) {
+		return 0, Withdrawn
+	}
 	v.seal(s)
 	from, old := s.fd, v.keep(s)
 	if old == 0 {
@@ -56,11 +59,17 @@ func (v *View) rename(s *Scratch, c *Call) (uintptr, Reason) {
 	if errno != 0 || why != Answered {
 		return outcome(errno, why)
 	}
-	v.seal(s)
 	counter := &v.links
 	if directory {
 		counter = &v.gen
+		if why = v.complete(s); why != Answered {
+			return 0, why
+		}
+		if v.movesRoot(s) {
+			return 0, Withdrawn
+		}
 	}
+	v.seal(s)
 	nocgo.Add32(counter, 1)
 	r = nocgo.Raw(c.Nr, from, old, s.fd, s.call, flags, 0)
 	nocgo.Add32(counter, 1)
@@ -73,6 +82,17 @@ func (v *View) rename(s *Scratch, c *Call) (uintptr, Reason) {
 		return outcome(errno, why)
 	}
 	return r, Answered
+}
+
+// movesRoot ends the View where the host path in s.host is the rootfs's or one above it: with another thing in its place
+// PRoot answers by other rules.
+func (v *View) movesRoot(s *Scratch) bool {
+	root, n := v.hostText(0)
+	if !contains(s.hostAddr(), s.hostLen, root, n) {
+		return false
+	}
+	v.Withdraw()
+	return true
 }
 
 // first is the reason for which the first of two paths is declined.

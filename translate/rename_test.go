@@ -69,6 +69,26 @@ func TestRename(t *testing.T) {
 	g.is("/m/y/f", dir+"/out/y/f")
 }
 
+// Who moves the rootfs itself is left to PRoot from then on.
+func TestRenameRoot(t *testing.T) {
+	for _, c := range [][2]string{{"/", "/m/x"}, {"/m/root", "/m/x"}, {"/m/x", "/m/root"}, {"/m/x", "/"}} {
+		dir := tree(t, "root/d/f", "x/", "root/m/")
+		g := configure(t, dir+"/root", dir+":/m", 1000)
+		g.v.TrackDirectory()
+		g.v.AllowRenameat2()
+		nocgo.HostPlain = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+			if nr == nocgo.SysGetcwd {
+				copy(unsafe.Slice((*byte)(nocgo.Ptr(a0)), a1), "/proc\x00")
+				return 6
+			}
+			return 0
+		}
+		g.asks(nocgo.SysRenameat2, Withdrawn, nocgo.AtFdcwd, cstring(c[0]), nocgo.AtFdcwd, cstring(c[1]), 2)
+		nocgo.HostPlain = nocgo.HostSyscall
+		g.declines("/d/f", Withdrawn)
+	}
+}
+
 // The order of faults: PRoot reads both paths, resolves the first, then the second; then the kernel begins.
 func TestRenameFaults(t *testing.T) {
 	for _, ttl := range []uint64{0, 1 << 30} {
