@@ -8,9 +8,9 @@ import "svcrelay/nocgo"
 //
 //   - A path that ends at something else is answered: at no link, or at one whose text has another name at its end, and
 //     at a name that does not begin like that.
-//   - What a descriptor leads to is known by the text of its link under /proc. For what has no path any more PRoot
-//     5.4.0 decides by chance (it looks at a structure that lstat has not filled), so that is answered under Termux's
-//     fork alone, which finds nothing then.
+//   - What a descriptor leads to is known by the text of its link under /proc. What has no path is as the kernel says:
+//     Termux's fork finds nothing there. PRoot 5.4.0 then looks at a structure that lstat has not filled; it finds nothing
+//     either, or by chance it fails with EPERM. To leave that to PRoot would only throw the dice once more.
 //   - Everything else is declined, and so is every call that makes or removes names: those rename the content.
 
 // isTwin says whether a name is of such a file.
@@ -32,7 +32,7 @@ func endsTwin(path, n uintptr) bool {
 // s.host.
 func (v *View) statTwin(s *Scratch) Reason {
 	if s.empty {
-		return v.pathless()
+		return Answered // the path that PRoot looks at is ""
 	}
 	if s.fd == nocgo.AtFdcwd {
 		if endsTwin(s.hostAddr(), s.hostLen) {
@@ -45,14 +45,6 @@ func (v *View) statTwin(s *Scratch) Reason {
 		return Answered
 	}
 	return v.linkTwin(s, s.hostAddr(), textMax)
-}
-
-// pathless is for calls about a descriptor whose file's path is not looked at, or does not exist.
-func (v *View) pathless() Reason {
-	if v.modes&Termux == 0 {
-		return Twin
-	}
-	return Answered
 }
 
 // linkTwin declines a final component that is a link to such a file. Its text goes to a buffer of max bytes.
@@ -91,7 +83,7 @@ func (v *View) openTwin(s *Scratch, fd uintptr) Reason {
 	}
 	text := s.hostAddr()
 	if nocgo.Load8(text) != '/' {
-		return v.pathless()
+		return Answered // a pipe, a socket
 	}
 	if n > gone && nocgo.Load8(text+n-gone) == ' ' && nocgo.Load8(text+n-gone+1) == '(' || endsTwin(text, n) {
 		return Twin
