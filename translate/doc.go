@@ -26,8 +26,7 @@
 // as it was, and a directory that was replaced by a link is left through that link, on the host, except by an open
 // that uses openat2. With lifetime 0 the same can happen between the walk and the call, to PRoot as well.
 //
-// A chdir or a rename whose svc instruction is not one of the patched sites, such as one of a second C library that
-// dlmopen has loaded.
+// A chdir or a rename whose svc instruction is not one of the patched sites.
 //
 // What only the process learns that does it, because the tracer has no Board: emulated mounts, a socket that PRoot binds
 // elsewhere because its path is too long, a debugger that attaches. The same where a program without the library does
