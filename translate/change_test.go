@@ -168,6 +168,12 @@ func (w *world) change(c *Call) {
 	if why == Answered && w.s.Asked() != Answered {
 		why = w.s.Asked()
 	}
+	if w.v.state == stateWithdrawn { // the rootfs was to be renamed
+		if !covers(chop(up[0]), w.root) && !covers(chop(up[1]), w.root) {
+			w.fail("%s: withdrawn", describe())
+		}
+		w.start(1 << 30)
+	}
 	if !w.count(why) {
 		if g.called && !nocgo.Failed(g.ret) && c.Nr != nocgo.SysStatfs {
 			w.fail("%s: declined (%v) after it was done", describe(), why)
@@ -217,6 +223,9 @@ func (w *world) asked(c *Call) uintptr {
 	rename := c.Nr == nocgo.SysRenameat || c.Nr == nocgo.SysRenameat2
 	moved := false
 	if rename {
+		if covers(chop(up[0]), w.root) || covers(chop(up[1]), w.root) {
+			return nocgo.Fail(uintptr(syscall.EROFS))
+		}
 		old, ok := w.up.fromHost(up[0], "", false)
 		if !ok {
 			return nocgo.Fail(uintptr(syscall.EROFS))
