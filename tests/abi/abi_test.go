@@ -79,7 +79,7 @@ func boot(t *testing.T, m machine) []Cell {
 	}
 	for _, g := range guests {
 		if g == "musl" {
-			add(g, true, with(g, library, append([]string{program, "-n", few}, inMusl...)...))
+			add(g, true, with(g, library, program, "-n", few))
 			continue
 		}
 		add(g, true, with(g, library, program, "-n", few), with(g, library, throwing("20")...))
