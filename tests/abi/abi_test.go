@@ -14,7 +14,7 @@ import (
 )
 
 // few is how much of what is repeated often is done in most cells, in percent.
-const few = "5"
+const few = "2"
 
 // TestCells runs every check in every cell and writes out/abi.json.
 func TestCells(t *testing.T) {

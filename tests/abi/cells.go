@@ -45,7 +45,7 @@ var sources = []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c
 
 // job puts the program and the library into the guests. Their /tmp keeps no times of access: those of two reads differ.
 func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.Job, error) {
-	j := rig.Job{Kernel: kernel, CPU: cpu, Guests: in, KeepOn: true, Files: map[string]rig.File{}, Timeout: 10 * time.Minute}
+	j := rig.Job{Kernel: kernel, CPU: cpu, Guests: in, KeepOn: true, Files: map[string]rig.File{}, Timeout: 20 * time.Minute}
 	top, err := repo.Root()
 	if err != nil {
 		return j, err
