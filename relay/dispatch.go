@@ -50,7 +50,7 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 		before = waited(s)
 	}
 	s.Quick = how&(patcher.Quick|patcher.Careful) != 0
-	shielded := how&patcher.Shielded != 0 && f.Call.Nr == nocgo.SysOpenat
+	shielded := how&patcher.Shielded != 0 && asks(f.Call.Nr)
 	if shielded {
 		f.shield()
 	}
@@ -145,7 +145,7 @@ func seenAddr() uintptr { return uintptr(unsafe.Pointer(&seen)) }
 //asmgen:entry svcrelay_aborted
 func aborted(code uintptr, f *Frame) {
 	const move, mask = 0xd2800008, 0xffe0001f // mov x8, #
-	if w := nocgo.Load32(f.Stub - 8); w&mask == move && w>>5&patcher.Shielded != 0 && f.Call.Nr == nocgo.SysOpenat {
+	if w := nocgo.Load32(f.Stub - 8); w&mask == move && w>>5&patcher.Shielded != 0 && asks(f.Call.Nr) {
 		f.unshield()
 	}
 	stats.failed(code)

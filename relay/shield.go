@@ -16,6 +16,10 @@ const faults = 1<<(4-1) | 1<<(5-1) | 1<<(7-1) | 1<<(8-1) | 1<<(11-1) | 1<<(31-1)
 // others is a mask that blocks all other signals.
 var others = ^uint64(faults)
 
+// asks says whether answering a call that can be cancelled at any moment takes raw calls: waiting for a child does not,
+// it is only seen.
+func asks(nr uintptr) bool { return nr != nocgo.SysWait4 && nr != nocgo.SysWaitid }
+
 // shield blocks all signals that come from outside. Where a thread can be cancelled at any moment, it may be unwound from
 // any instruction: from this one, but not from the trampoline page, which no unwind information describes.
 func (f *Frame) shield() {
