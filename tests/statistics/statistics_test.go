@@ -66,7 +66,7 @@ func TestLines(t *testing.T) {
 }
 
 func checkLines(t *testing.T, way, said, log string) {
-	line := regexp.MustCompile(`^svcrelay: pid=(\d+) answered=(\d+) errors=(\d+) last=\d+ libc=\d+ ld\.so=\d+ of=\d+(.*)$`)
+	line := regexp.MustCompile(`^svcrelay: pid=(\d+) answered=(\d+) errors=(\d+) last=\d+ libc=\d+ ld\.so=\d+ of=\d+(?: scanned=\d+/\d+)?(.*)$`)
 	var found []int
 	declined, answered := 0, 0
 	for l := range strings.Lines(said) {
