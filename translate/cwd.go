@@ -115,23 +115,30 @@ func (v *View) destination(s *Scratch, c *Call) (errno uintptr, why Reason) {
 	if s.empty {
 		return 0, Empty
 	}
-	if errno, why = v.chase(s); errno != 0 || why != Answered {
-		return errno, why
+	for {
+		r := nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, s.hostAddr(), s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0)
+		if r == nocgo.Fail(nocgo.ENOENT) || r == nocgo.Fail(nocgo.ENOTDIR) {
+			return nocgo.Errno(r), Answered
+		}
+		if nocgo.Failed(r) {
+			return 0, Denied
+		}
+		switch s.stat.Mode & nocgo.ModeType {
+		case nocgo.ModeDirectory:
+			v.learnt(s, 0)
+			return 0, v.directoryText(s)
+		case nocgo.ModeSymlink:
+		default:
+			return nocgo.ENOTDIR, Answered
+		}
+		linked, errno, why := v.follow(s)
+		if errno != 0 || why != Answered {
+			return errno, why
+		}
+		if !linked {
+			return 0, Changed
+		}
 	}
-	r := nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, s.hostAddr(), s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0)
-	if r == nocgo.Fail(nocgo.ENOENT) || r == nocgo.Fail(nocgo.ENOTDIR) {
-		return nocgo.Errno(r), Answered
-	}
-	if nocgo.Failed(r) {
-		return 0, Denied
-	}
-	switch s.stat.Mode & nocgo.ModeType {
-	case nocgo.ModeDirectory:
-		return 0, v.directoryText(s)
-	case nocgo.ModeSymlink:
-		return 0, Changed
-	}
-	return nocgo.ENOTDIR, Answered
 }
 
 // opened makes s.guest the text that PRoot has for the directory of a descriptor.
