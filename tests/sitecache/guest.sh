@@ -47,9 +47,9 @@ damaged() {
 symlink() { x mv "$f" /tmp/good && x ln -s /tmp/good "$f"; }
 fifo() { x rm "$f" && x mkfifo "$f"; }
 directory() { x rm "$f" && x mkdir "$f"; }
-dirlink() { x mv "$dir" /tmp/aside && x ln -s aside "$dir"; x ls /tmp/aside >/tmp/before; }
+dirlink() { x mv "$dir" /tmp/aside && x ln -s aside "$dir"; }
 dirfile() { x mv "$dir" /tmp/aside && x touch "$dir"; }
-byte() { printf '\377' | x dd of="$f" bs=1 seek="$1" conv=notrunc status=none; }
+bytes() { printf '\377\376\375' | x dd of="$f" bs=1 seek="$1" conv=notrunc status=none; }
 
 kinds() {
 	say "warm"
@@ -59,9 +59,9 @@ kinds() {
 	damaged "short" x truncate -s -1 "$f"
 	damaged "a site short" x truncate -s -8 "$f"
 	damaged "long" x truncate -s +8 "$f"
-	damaged "checksum" byte 7
-	damaged "build-id" byte 60
-	damaged "offset" byte 300
+	damaged "checksum" bytes 5
+	damaged "build-id" bytes 60
+	damaged "offset" bytes 300
 	damaged "foreign" x chown 1000 "$f"
 	damaged "group may write" x chmod 620 "$f"
 	damaged "all may write" x chmod 602 "$f"
@@ -78,11 +78,13 @@ kinds() {
 
 # others are settings that the program makes, not the file.
 others() {
+	x rm -rf "$dir"
 	say "off" PROOT_FP_SVC_CACHE=0
 	[ ! -e "$dir" ] || echo "switched off, it has made $dir"
 	x mkdir -p /tmp/other
 	say "TMPDIR" TMPDIR=/tmp/other
 	say "TMPDIR again" TMPDIR=/tmp/other
+	x rmdir /tmp/other || echo "there is something in /tmp/other"
 	x rm /tmp/svcrelay-*/*
 	(
 		ulimit -f 0

@@ -38,7 +38,6 @@ type session struct {
 	options []string // PRoot's
 	parts   []string // of the script
 	lasting bool     // no start finds a cache
-	cold    bool     // the first start does not, since no program was started before
 }
 
 // command returns the command of the VM that runs a session.
@@ -59,7 +58,6 @@ var sessions = map[string]session{
 	"read-only":       {guest: "bookworm", options: []string{"-b", "/mnt/ro:/tmp"}, parts: []string{"twice"}, lasting: true},
 	"full":            {guest: "bookworm", options: []string{"-b", "/mnt/full:/tmp"}, parts: []string{"twice"}, lasting: true},
 	"no inodes":       {guest: "bookworm", options: []string{"-b", "/mnt/inodes:/tmp"}, parts: []string{"twice"}, lasting: true},
-	"no /tmp":         {guest: "bookworm", options: []string{"-b", "/nowhere:/tmp", "-b", "/dev/null:/tmp"}, parts: []string{"twice"}, lasting: true},
 	"glibc 2.31":      {guest: "bullseye", parts: []string{"twice"}},
 	"glibc 2.41":      {guest: "trixie", parts: []string{"twice"}},
 	"glibc 2.43":      {guest: "forky", parts: []string{"twice"}},
@@ -73,13 +71,12 @@ mkdir -p /mnt/ro /mnt/full /mnt/inodes
 mount -t tmpfs -o ro none /mnt/ro
 mount -t tmpfs -o size=4k none /mnt/full; mkdir -m 700 /mnt/full/svcrelay-0; dd if=/dev/zero of=/mnt/full/x bs=4k count=1
 mount -t tmpfs -o nr_inodes=1 none /mnt/inodes
-mkdir -m 700 /guests/bookworm/tmp/svcrelay-1001; chown 1001 /guests/bookworm/tmp/svcrelay-1001; chmod 500 /guests/bookworm/tmp/svcrelay-1001
-find / -xdev | sort > /before`
+mkdir -m 700 /guests/bookworm/tmp/svcrelay-1001; busybox chown 1001 /guests/bookworm/tmp/svcrelay-1001; chmod 500 /guests/bookworm/tmp/svcrelay-1001
+find /guests -xdev | grep -v '^/guests/[a-z]*/tmp/' | sort > /before`
 
 // after says what has been made anywhere but in /tmp, and what is left in the places where nothing can be written.
-const after = `find / -xdev | sort > /after
-diff /before /after | grep '^[+<>-]' | grep -v -e ' [+-][+-]' -e '[+-]/guests/[a-z]*/tmp' -e '/guests/[a-z]*/tmp/' -e '[+-]/before' -e '[+-]/after' -e '[+]/tmp/' -e '> /before' -e '> /after' || true
-ls -A /mnt/ro /mnt/inodes /mnt/full/svcrelay-0`
+const after = `find /guests -xdev | grep -v '^/guests/[a-z]*/tmp/' | sort > /after
+diff /before /after && ls -A /mnt/ro /mnt/inodes /mnt/full/svcrelay-0`
 
 func TestSiteCache(t *testing.T) {
 	rig.NeedVM(t)
@@ -120,8 +117,10 @@ func TestSiteCache(t *testing.T) {
 		case is:
 			t.Run(o.Name, func(t *testing.T) { judge(t, s, o) })
 		case o.Name == "after":
-			if got := strings.Fields(string(o.Stdout)); !slices.Equal(got, []string{"/mnt/full/svcrelay-0:", "/mnt/inodes:", "/mnt/ro:"}) {
-				t.Errorf("made or left:\n%s", o.Stdout)
+			for _, f := range strings.Fields(string(o.Stdout)) {
+				if !strings.HasSuffix(f, ":") { // not the name of a directory that is listed
+					t.Errorf("made: %s", f)
+				}
 			}
 		}
 	}
