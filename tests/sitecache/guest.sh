@@ -53,6 +53,7 @@ bytes() { printf '\377\376\375' | x dd of="$f" bs=1 seek="$1" conv=notrunc statu
 
 kinds() {
 	say "warm"
+	file
 	damaged "missing" x rm "$f"
 	damaged "directory missing" x rm -rf "$dir"
 	damaged "empty" x truncate -s 0 "$f"
