@@ -66,11 +66,12 @@ func (m Machine) Boot(ctx context.Context, dir string) (disk, console string, er
 }
 
 func (m Machine) args(initrd, disk, log string) []string {
-	cpu := m.CPU
+	board, cpu := "virt", m.CPU
 	if cpu == "max" {
 		cpu += ",pauth-impdef=on" // the architected pointer authentication takes most of an emulator's time
+		board += ",mte=on"        // memory that can have tags
 	}
-	args := []string{"-M", "virt", "-cpu", cpu, "-m", strconv.Itoa(m.MemoryMB), "-smp", strconv.Itoa(m.CPUs),
+	args := []string{"-M", board, "-cpu", cpu, "-m", strconv.Itoa(m.MemoryMB), "-smp", strconv.Itoa(m.CPUs),
 		"-nodefaults", "-net", "none", "-display", "none", "-monitor", "none", "-no-reboot",
 		"-serial", "file:" + log,
 		"-drive", "if=none,id=out,format=raw,file=" + disk, "-device", "virtio-blk-device,drive=out",
