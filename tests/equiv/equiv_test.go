@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	ops     = flag.Int("ops", 100000, "generated operations, all configurations together")
+	ops     = flag.Int("ops", 12000, "generated operations, all configurations together")
 	seed    = flag.Uint64("seed", 1, "where the generator starts")
 	library = flag.String("library", "", "another libsvcrelay.so than the one in dist/")
 )
