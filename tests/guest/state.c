@@ -33,7 +33,8 @@ static int compare(struct dl_phdr_info *info, size_t size, void *arg)
 		for (long w = 0; w < n / 4; w++)
 			if (have[w] != want[w]) {
 				words++;
-				branches += want[w] == 0xd4000001 && have[w] >> 26 == 5;
+				// svc to b, and a call of what is a cancellation point to another call
+				branches += (want[w] == 0xd4000001 && have[w] >> 26 == 5) || (want[w] >> 26 == 37 && have[w] >> 26 == 37);
 				if (verbose)
 					printf("%s+%lx: %08x -> %08x\n", name, (long)(p->p_vaddr + 4 * w), want[w], have[w]);
 			}
