@@ -41,7 +41,7 @@ type Check struct {
 }
 
 // sources are the parts of the program.
-var sources = []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c", "abiproc.c"}
+var sources = []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c", "abifind.c", "abiproc.c"}
 
 // job puts the program and the library into the guests. Their /tmp keeps no times of access: those of two reads differ.
 func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.Job, error) {

@@ -8,11 +8,6 @@
 #ifdef __GLIBC__
 #include <pthread.h>
 #endif
-#if !defined __GLIBC__ || __GLIBC__ == 2 && __GLIBC_MINOR__ < 35
-// The compiler's unwinder asks for it; without an answer it looks for objects in another way.
-int _dl_find_object(void *at, void *result);
-int _dl_find_object(void *at, void *result) { return (void)at, (void)result, -1; }
-#endif
 
 static volatile sig_atomic_t hits, jumps, may_jump, wrong_in_handler;
 static volatile long at_pc[4];
@@ -387,6 +382,7 @@ static int lost_count;
 
 struct trail {
 	int frames, victim, main;
+	uintptr_t last;
 };
 static long seen_in[4], seen_ok[4], walked_ok[4];
 
@@ -406,11 +402,24 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *c, void *p)
 	struct trail *t = p;
 	uintptr_t ip = _Unwind_GetIP(c);
 	t->frames++;
+	t->last = ip;
 	if (ip > (uintptr_t)victim && ip < (uintptr_t)victim + 96)
 		t->victim++;
 	if (inside_of(ip, unwinding))
 		t->main++;
 	return _URC_NO_REASON;
+}
+
+// arrived says whether the way led to the caller.
+static int arrived(const struct trail *t)
+{
+#ifdef __GLIBC__
+	return t->victim == 1 && t->main == 1;
+#else
+	// musl describes none of its functions: the way ends in the one with the site. Before it are the handler, what the
+	// handler returns to, and a function of the library.
+	return t->frames > 3 && where_is(t->last) == elsewhere;
+#endif
 }
 
 static void unwinding_handler(int sig, siginfo_t *si, void *p)
@@ -420,10 +429,10 @@ static void unwinding_handler(int sig, siginfo_t *si, void *p)
 	enum where w = where_is(uc->uc_mcontext.pc);
 	hits++;
 	if (w != elsewhere) {
-		struct trail t = {0, 0, 0};
+		struct trail t = {0};
 		_Unwind_Backtrace(step, &t);
 		seen_in[w]++;
-		if (t.victim == 1 && t.main == 1)
+		if (arrived(&t))
 			seen_ok[w]++;
 		else if (w == in_library)
 			lost[lost_count++ % 16] = uc->uc_mcontext.pc;
