@@ -6,13 +6,14 @@ export CGO_ENABLED=0
 
 usage() {
 	cat <<'TEXT'
-usage: ./build.sh [build | demo | test [SUITE...] | equiv [-ops N] [-seed S] [-config C]]
+usage: ./build.sh [build | demo | test [all | SUITE...] | equiv [-ops N] [-seed S] [-config C]]
 
   build  (default) make the command and both libraries in dist/
   demo   boot a small virtual machine, compare a guest without PRoot, under PRoot, and under PRoot with svcrelay,
          print one table and write out/demo.json
-  test   run all tests, those in the virtual machine included; with names of folders in tests/ only those, for example
-         "test abi": every kernel, processor and C library, one line each; it writes out/abi.json
+  test   run the tests, those in the virtual machine included, but not the suites that take long; "test all" runs these,
+         too; with names of folders in tests/ only those: "test abi" (every kernel, processor and C library, one line
+         each, and out/abi.json), "test programs" (real programs and the share of their calls that is answered), "test races"
   equiv  compare PRoot with PRoot and svcrelay over N generated operations and the hand-written ones, and write
          out/equiv.json; a difference is printed as a small test. Configurations: plain, bindings, root-id, change-id,
          link2symlink, proot-distro
@@ -121,6 +122,10 @@ watch() {
 	done
 }
 
+# long names the suites in tests/ that a plain "test" leaves out.
+long=(abi programs races)
+
+# run_tests runs all tests but those that take long: run_tests [all]
 run_tests() {
 	say "go vet"
 	go vet ./...
@@ -129,12 +134,21 @@ run_tests() {
 	build
 	say "fetching what the virtual machine needs"
 	go run ./tests/rig/cmd/vmrun --prepare
-	go run ./tests/rig/cmd/vmrun --prepare --guest programs
+	local packages
+	mapfile -t packages < <(go list ./...)
+	if [ "${1:-}" = all ]; then
+		go run ./tests/rig/cmd/vmrun --prepare --guest programs
+	else
+		say "leaving out the suites that take long: ${long[*]}; \"./build.sh test all\" runs them, too"
+		for suite in "${long[@]}"; do
+			mapfile -t packages < <(printf '%s\n' "${packages[@]}" | grep -v "/tests/$suite\$")
+		done
+	fi
 	say "go test"
 	watch $$ &
 	local watcher=$! status=0
 	# One package more than processors: those that wait for the VM do nothing meanwhile.
-	SVCRELAY_VM=1 go test -count=1 -p $(($(nproc) + 1)) -timeout 40m ./... || status=$?
+	SVCRELAY_VM=1 go test -count=1 -p $(($(nproc) + 1)) -timeout 60m "${packages[@]}" || status=$?
 	kill "$watcher" 2>/dev/null || true
 	return "$status"
 }
@@ -154,7 +168,7 @@ case $command in
 	test)
 		shift || true
 		install_missing vm
-		if [ $# -gt 0 ]; then run_suites "$@"; else run_tests; fi
+		case ${1:-} in '' | all) run_tests "$@" ;; *) run_suites "$@" ;; esac
 		;;
 	equiv)
 		shift
