@@ -92,14 +92,20 @@ func (v *View) readlinkReferrer(s *Scratch) (mine bool, referrer uintptr, why Re
 }
 
 // relativeText delivers a text that PRoot does not touch. One that is too short for a probe is read once more by
-// the kernel, straight into the guest's buffer.
+// the kernel, straight into the guest's buffer. It may have become another text meanwhile, and a longer one would be
+// cut off where the first ended.
 func (v *View) relativeText(s *Scratch, buf, text, size uintptr) (uintptr, Reason) {
 	if size >= 8 {
 		return size, deliverText(buf, text, size)
 	}
 	r := nocgo.Raw(nocgo.SysReadlinkat, s.fd, s.call, buf, size, 0, 0)
-	if nocgo.Failed(r) || r != size || nocgo.Load8(buf) == '/' {
+	if nocgo.Failed(r) || r != size {
 		return 0, Changed
+	}
+	for i := range size {
+		if nocgo.Load8(buf+i) != nocgo.Load8(text+i) {
+			return 0, Changed
+		}
 	}
 	return r, Answered
 }
