@@ -40,7 +40,7 @@ func abi(lib, exe string, checks ...string) (string, error) {
 // five lengths, streaming mode and memory tags.
 func TestInvisible(t *testing.T) {
 	checks := []string{"registers", "stack-end", "stack-depth", "stack-growth", "errno", "mte", "sve", "sme", "small-stacks", "local-stack", "contexts", "jump-out",
-		"moved-away", "unwinding", "threads", "cancelled", "no-descriptors", "leaks"}
+		"moved-away", "interrupted", "unwinding", "threads", "cancelled", "no-descriptors", "leaks"}
 	out, err := abi(believer(t, nil), abiProgram(t), checks...)
 	if err != nil {
 		t.Errorf("%v:\n%s", err, out)

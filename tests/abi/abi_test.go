@@ -85,6 +85,7 @@ func boot(t *testing.T, m machine) []Cell {
 		add(g, true, with(g, library, program, "-n", few), with(g, library, throwing("20")...))
 	}
 	if m.alone != "" {
+		j.Commands = append(j.Commands, fresh(m.alone)) // nothing of what the checks with the library did
 		add(m.alone, false, alone(m.alone, program, "-n", few), alone(m.alone, throwing("20")...))
 	}
 	res, err := rig.Run(ctx, j)

@@ -43,7 +43,8 @@ type Check struct {
 // sources are the parts of the program.
 var sources = []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c", "abifind.c", "abiproc.c"}
 
-// job puts the program and the library into the guests. Their /tmp keeps no times of access: those of two reads differ.
+// job puts the program and the library into the guests. Their /tmp keeps no times of access (see fresh): those of two
+// reads differ.
 func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.Job, error) {
 	j := rig.Job{Kernel: kernel, CPU: cpu, Guests: in, KeepOn: true, Files: map[string]rig.File{}, Timeout: 20 * time.Minute}
 	top, err := repo.Root()
@@ -76,12 +77,17 @@ func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.
 			}
 			j.Files[guest.Root(g)+thrower] = rig.File{HostPath: cxx}
 		}
-		dir := guest.Root(g) + "/tmp"
 		j.Files[guest.Root(g)+program] = rig.File{HostPath: out}
 		j.Files[guest.Root(g)+library] = rig.File{HostPath: filepath.Join(dist, "libsvcrelay.so"), Mode: 0o644}
-		j.Commands = append(j.Commands, rig.Command{Name: "prepare " + g, Argv: rig.Shell("mkdir -p " + dir + " && mount -t tmpfs -o noatime,mode=1777 none " + dir)})
+		j.Commands = append(j.Commands, fresh(g))
 	}
 	return j, nil
+}
+
+// fresh gives a guest an empty /tmp.
+func fresh(g string) rig.Command {
+	dir := guest.Root(g) + "/tmp"
+	return rig.Command{Name: "prepare " + g, Argv: rig.Shell("mkdir -p " + dir + " && mount -t tmpfs -o noatime,mode=1777 none " + dir)}
 }
 
 // with is the command that runs a program with a library; lib is its place in the guest.

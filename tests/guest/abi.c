@@ -82,16 +82,30 @@ int scaled(int n)
 	return n > 0 ? n : 1;
 }
 
-// run makes one check in a child.
+static volatile pid_t checking;
+static volatile sig_atomic_t stopped;
+
+// stop ends a check that did not end itself, with all that it started.
+static void stop(int sig)
+{
+	(void)sig;
+	stopped = 1;
+	kill(-checking, SIGKILL);
+	kill(checking, SIGKILL);
+}
+
+// run makes one check in a child, which has an alarm that says what it is at; if that does not help, another ends it.
 static int run(const struct check *c)
 {
-	int status;
+	int status, seconds = c->seconds && percent >= 100 ? c->seconds : 55;
 	fflush(stdout);
+	stopped = 0;
 	pid_t pid = fork();
 	if (pid == 0) {
 		running = c->name;
+		setpgid(0, 0);
 		signal(SIGALRM, too_long);
-		alarm(c->seconds ? c->seconds : 60);
+		alarm(seconds);
 		c->run();
 		if (wrong)
 			printf("%s FAIL %d%s\n", c->name, wrong, notes);
@@ -100,11 +114,20 @@ static int run(const struct check *c)
 		fflush(stdout);
 		_exit(wrong != 0);
 	}
+	checking = pid;
+	sigaction(SIGALRM, &(struct sigaction){.sa_handler = stop}, NULL);
+	alarm(seconds + 5);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR) {
 			printf("%s FAIL waitpid: %s\n", c->name, strerror(errno));
 			return 1;
 		}
+	alarm(0);
+	kill(-pid, SIGKILL); // what a check left running would keep PRoot from ending
+	if (stopped) {
+		printf("%s FAIL did not end within %d seconds\n", c->name, seconds + 5);
+		return 1;
+	}
 	if (WIFSIGNALED(status)) {
 		printf("%s FAIL ended by signal %d\n", c->name, WTERMSIG(status));
 		return 1;
@@ -137,10 +160,15 @@ int main(int argc, char **argv)
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	umask(022);
 	mkdir(BASE, 0755);
+	chmod(BASE, 0755); // it may be left from another run
 	mkdir(BASE "/dir", 0755);
 	int fd = open(BASE "/file", O_WRONLY | O_CREAT | O_TRUNC, 0644);
-	if (fd < 0 || write(fd, "text\n", 5) != 5 || chdir(BASE) != 0) {
-		perror(BASE);
+	if (fd < 0 || write(fd, "text\n", 5) != 5) {
+		perror(BASE "/file");
+		return 3;
+	}
+	if (chdir(BASE) != 0) {
+		perror("chdir " BASE);
 		return 3;
 	}
 	close(fd);
@@ -162,6 +190,11 @@ int main(int argc, char **argv)
 				struct timespec a, b;
 				clock_gettime(CLOCK_MONOTONIC, &a);
 				failed += run(c);
+				struct stat st;
+				if (stat(".", &st) != 0 || (st.st_mode & 07777) != 0755) { // the next check is to find it as this one did
+					printf("    %s left " BASE " with mode %o\n", c->name, (unsigned)st.st_mode & 07777);
+					chmod(BASE, 0755);
+				}
 				clock_gettime(CLOCK_MONOTONIC, &b);
 				if (timed)
 					printf("    %.2f s\n", (b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec) / 1e9);
