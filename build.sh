@@ -110,7 +110,7 @@ run_suites() {
 	done
 	build
 	say "go test ${folders[*]}"
-	SVCRELAY_VM=1 go test -count=1 -v -timeout 40m "${folders[@]}"
+	SVCRELAY_LONG=1 SVCRELAY_VM=1 go test -count=1 -v -timeout 40m "${folders[@]}"
 }
 
 # watch says once a minute that something is still going on, until the process that it watches for ends.
@@ -137,9 +137,10 @@ run_tests() {
 	local packages
 	mapfile -t packages < <(go list ./...)
 	if [ "${1:-}" = all ]; then
+		export SVCRELAY_LONG=1
 		go run ./tests/rig/cmd/vmrun --prepare --guest programs
 	else
-		say "leaving out the suites that take long: ${long[*]}; \"./build.sh test all\" runs them, too"
+		say "leaving out what takes long: ${long[*]}, and the faults of equiv; \"./build.sh test all\" runs them, too"
 		for suite in "${long[@]}"; do
 			mapfile -t packages < <(printf '%s\n' "${packages[@]}" | grep -v "/tests/$suite\$")
 		done

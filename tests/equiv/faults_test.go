@@ -119,6 +119,7 @@ script
 // chance to show to be seen.
 func TestFaultsAreSeen(t *testing.T) {
 	rig.NeedVM(t)
+	rig.NeedTime(t)
 	lib, err := broken.Library(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -13,3 +13,11 @@ func NeedVM(t testing.TB) {
 		t.Skip("runs in the test VM: use ./build.sh test, or set SVCRELAY_VM=1")
 	}
 }
+
+// NeedTime lets a test that takes long run only where "./build.sh test all" or its suite by name asks for it.
+func NeedTime(t testing.TB) {
+	t.Helper()
+	if os.Getenv("SVCRELAY_LONG") != "1" {
+		t.Skip("takes long: use ./build.sh test all, or set SVCRELAY_LONG=1")
+	}
+}
