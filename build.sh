@@ -13,7 +13,7 @@ usage: ./build.sh [build | demo | test [all | SUITE...] | equiv [-ops N] [-seed 
          print one table and write out/demo.json
   test   run the tests, those in the virtual machine included, but not the suites that take long; "test all" runs these,
          too; with names of folders in tests/ only those: "test abi" (every kernel, processor and C library, one line
-         each, and out/abi.json), "test programs" (real programs and the share of their calls that is answered), "test races"
+         each, and out/abi.json), "test programs" (real programs and the share of their calls that is answered)
   equiv  compare PRoot with PRoot and svcrelay over N generated operations and the hand-written ones, and write
          out/equiv.json; a difference is printed as a small test. Configurations: plain, bindings, root-id, change-id,
          link2symlink, proot-distro
@@ -123,7 +123,7 @@ watch() {
 }
 
 # long names the suites in tests/ that a plain "test" leaves out.
-long=(abi programs races)
+long=(abi programs)
 
 # run_tests runs all tests but those that take long: run_tests [all]
 run_tests() {
