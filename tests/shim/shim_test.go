@@ -122,7 +122,7 @@ SVCRELAY_GUEST_LD_PRELOAD: unset
 // TestShim runs the shim in PRoot, and by itself in programs of both C libraries.
 func TestShim(t *testing.T) {
 	rig.NeedVM(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer cancel()
 	job := build(t, ctx, "bookworm", "musl")
 	root := guest.Root("bookworm")
@@ -168,7 +168,7 @@ func TestShim(t *testing.T) {
 // TestBindings compares what svcrelay tells guests with what PRoot itself says it shows where.
 func TestBindings(t *testing.T) {
 	rig.NeedVM(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer cancel()
 	job := build(t, ctx, "bookworm")
 	root := guest.Root("bookworm")

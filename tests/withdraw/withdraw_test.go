@@ -47,7 +47,7 @@ var ending = regexp.MustCompile(`(?m)^(.*?): .* (answered|stopped)$`)
 
 func TestWithdrawn(t *testing.T) {
 	rig.NeedVM(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer cancel()
 	top, err := repo.Root()
 	if err != nil {
