@@ -112,7 +112,7 @@ func (w writer) tree(top string) {
 		w.file(dir+"/sub/deep/er/file.c", "int x;\n")
 		w.link("f1.txt", dir+"/soft")
 		w.link("../d0", dir+"/up")
-		w.link("/work/tree/first", dir+"/absolute")
+		w.link("/srv/tree/first", dir+"/absolute")
 		w.link("nowhere", dir+"/dangling")
 	}
 }
@@ -203,7 +203,7 @@ find({ no_chdir => 0, wanted => sub {
 } }, $ARGV[0]);
 print "$_ $seen{$_}\n" for sort keys %seen;
 print "$bytes bytes, ", scalar(keys %seen), " names\n";
-make_path('made/a/b/c'); chdir 'made/a' or die; print getcwd(), ' ', abs_path('..'), ' ', abs_path('/work/tree/d1/up'), "\n";
+make_path('made/a/b/c'); chdir 'made/a' or die; print getcwd(), ' ', abs_path('..'), ' ', abs_path('/srv/tree/d1/up'), "\n";
 for my $n (1 .. 12) { open(my $o, '>', "b/x$n") or die; print $o "text $n\n"; close $o; copy("b/x$n", "b/y$n"); move("b/y$n", "b/c/z$n"); chmod 0600, "b/c/z$n"; utime 1, $n, "b/c/z$n" }
 symlink 'b', 'link'; opendir(my $d, 'link/c') or die; print join(' ', sort readdir $d), "\n";
 unlink glob 'b/x1*'; rename 'b/c', 'moved'; remove_tree('b'); print join(' ', sort glob('*/*')), "\n";

@@ -12,7 +12,7 @@ type Program struct {
 
 // Places in the guest. What programs get to work on lies below Work; each has a directory of its own there.
 const (
-	Work = "/work"
+	Work = "/srv"
 	Tree = Work + "/tree" // many files of all kinds
 	Debs = Work + "/debs"
 )
@@ -22,25 +22,25 @@ var fakeRoot = []string{"-0", "--link2symlink"}
 // All are the programs, in the order in which they run on one guest.
 var All = []Program{
 	{Name: "find", Script: `
-find /work/tree /usr/share/perl5/Dpkg /usr/lib/apt -printf '%y %m %n %U %s %l %p\n' | sort
-find /work/tree -name '*.txt' -newer /work/tree/first -exec cat {} + | cksum`},
-	{Name: "ls", Script: `ls -lR --time-style=full-iso /work/tree /usr/lib/python3.11/json /etc/apt`},
+find /srv/tree /usr/share/perl5/Dpkg /usr/lib/apt -printf '%y %m %n %U %s %l %p\n' | sort
+find /srv/tree -name '*.txt' -newer /srv/tree/first -exec cat {} + | cksum`},
+	{Name: "ls", Script: `ls -lR --time-style=full-iso /srv/tree /usr/lib/python3.11/json /etc/apt`},
 	{Name: "cp", Script: `
-cp -a /work/tree copy
+cp -a /srv/tree copy
 cp -al copy links
-diff -r --no-dereference /work/tree links`},
+diff -r --no-dereference /srv/tree links`},
 	{Name: "rsync", Script: `
-rsync -ai /work/tree/ there/
+rsync -ai /srv/tree/ there/
 rm -r there/d1; echo changed > there/first
 rsync -ai --delete there/ back/
-rsync -aic /work/tree/ there/`},
+rsync -aic /srv/tree/ there/`},
 	{Name: "tar", Script: `
-tar --sort=name -C /work -cf tree.tar tree
+tar --sort=name -C /srv -cf tree.tar tree
 mkdir out; tar -C out -xpf tree.tar
 tar -C out -df tree.tar
 tar --sort=name -C out -czf again.tar.gz tree; tar -tvzf again.tar.gz | cksum`},
 	{Name: "git", Script: `
-git clone -q file:///work/repo.git clone
+git clone -q file:///srv/repo.git clone
 cd clone
 git status
 for i in 1 2 3; do echo line $i >> d1/f1.txt; echo new $i > new$i; git add -A; git commit -qm "change $i"; done
@@ -48,12 +48,12 @@ git status --short; git log --oneline | head -20; git diff --stat HEAD~2
 git -c pack.threads=1 gc -q
 git fsck; git ls-files -s | cksum; git checkout -q HEAD~5; ls | cksum`},
 	{Name: "dpkg", Options: fakeRoot, Script: `
-dpkg -i /work/debs/alpha_1.0_all.deb /work/debs/beta_1.0_all.deb
+dpkg -i /srv/debs/alpha_1.0_all.deb /srv/debs/beta_1.0_all.deb
 dpkg -l alpha beta; dpkg -L beta; ls -lR --time-style=+%s /usr/share/alpha
-dpkg -i /work/debs/alpha_1.1_all.deb
+dpkg -i /srv/debs/alpha_1.1_all.deb
 dpkg -P beta`},
 	{Name: "apt", Options: fakeRoot, Script: `
-apt-get install -y -o Dpkg::Use-Pty=0 -o APT::Sandbox::User=root -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= /work/debs/gamma_1.0_all.deb /work/debs/delta_1.0_all.deb
+apt-get install -y -o Dpkg::Use-Pty=0 -o APT::Sandbox::User=root -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= /srv/debs/gamma_1.0_all.deb /srv/debs/delta_1.0_all.deb
 dpkg -s gamma delta; ls -l --time-style=+%s /usr/share/gamma`},
 	{Name: "python", Script: `
 export PYTHONHASHSEED=0
@@ -61,14 +61,14 @@ mkdir lib; cp /usr/lib/python3.11/[a-b]*.py lib; cp -r /usr/lib/python3.11/json 
 python3 -m compileall -q lib
 python3 -m venv --without-pip venv
 venv/bin/python -c 'import sys, json, email.message; print(sys.prefix, json.dumps({"a": [1, 2]}))'`},
-	{Name: "perl", Script: `perl /work/inputs/walk.pl /work/tree`},
-	{Name: "node", Script: `node /work/modules/main.js`},
+	{Name: "perl", Script: `perl /srv/inputs/walk.pl /srv/tree`},
+	{Name: "node", Script: `node /srv/modules/main.js`},
 	{Name: "gcc", Script: `
-cp -a /work/project/. .
+cp -a /srv/project/. .
 make -s
 ./calculate 6 7
 touch sum.c; make; make -s clean; ls`},
-	{Name: "sqlite3", Script: `sqlite3 numbers.db < /work/inputs/numbers.sql; sqlite3 numbers.db 'select count(*), sum(n), max(t) from numbers; pragma integrity_check'`},
+	{Name: "sqlite3", Script: `sqlite3 numbers.db < /srv/inputs/numbers.sql; sqlite3 numbers.db 'select count(*), sum(n), max(t) from numbers; pragma integrity_check'`},
 }
 
 // Request is what the program in the VM is asked to do.

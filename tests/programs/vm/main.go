@@ -118,7 +118,7 @@ func (s *session) prepare() error {
 		}
 	}
 	cmd := exec.Command("/proc/self/exe", "native", strconv.Itoa(user), "/tmp", "/bin/sh", "-c",
-		"set -e; git init -q --bare repo.git; git -C repo.git fast-import --quiet < /work/inputs/history; git -C repo.git symbolic-ref HEAD refs/heads/main")
+		"set -e; git init -q --bare repo.git; git -C repo.git fast-import --quiet < /srv/inputs/history; git -C repo.git symbolic-ref HEAD refs/heads/main")
 	cmd.Env = environment
 	cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
 	if said, err := cmd.CombinedOutput(); err != nil {

@@ -32,7 +32,7 @@ const (
 )
 
 // environment is that of the programs: whatever depends on the time of day is fixed.
-var environment = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/work", "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb",
+var environment = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/srv", "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb",
 	"GIT_AUTHOR_NAME=A Person", "GIT_AUTHOR_EMAIL=person@example.org", "GIT_AUTHOR_DATE=1100000000 +0000", "GIT_COMMITTER_NAME=A Person",
 	"GIT_COMMITTER_EMAIL=person@example.org", "GIT_COMMITTER_DATE=1100000000 +0000", "GIT_CONFIG_NOSYSTEM=1", "DEBIAN_FRONTEND=noninteractive",
 	"SOURCE_DATE_EPOCH=1000000000", "PYTHONDONTWRITEBYTECODE=1"}
