@@ -101,6 +101,16 @@ func (p *Plan) Unseen(nr uintptr) bool {
 	return false
 }
 
+// Linker is where the functions of the dynamic linker are, if it is a library of its own.
+func (p *Plan) Linker() Text {
+	for i := range p.Libraries {
+		if p.Library[i].Kind == Loader {
+			return p.Library[i].Text
+		}
+	}
+	return Text{}
+}
+
 // Patched is the number of sites that are branches now, in the libraries of a kind.
 func (p *Plan) Patched(k Kind) int {
 	n := 0

@@ -62,6 +62,7 @@ func prepare(s *translate.Scratch) bool {
 	if !plan.Discover(proc.phdr, proc.phnum, &wanted) {
 		return false
 	}
+	linker = plan.Linker()
 	if !plan.SeesWaits() || plan.Dispatchers == 0 {
 		// What children have changed would not be noticed when they end, or what the program itself changes by
 		// calls through libc's syscall function.

@@ -11,6 +11,9 @@ import (
 // seen is cleared for good when a call with effects was not seen.
 var seen uint8
 
+// linker is where the functions of the dynamic linker are, if it is a library of its own.
+var linker patcher.Text
+
 // dispatch answers the system call of a site, or says that it is declined. The hand-laid entry calls it with the
 // registers saved.
 //
@@ -50,6 +53,7 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 		before = waited(s)
 	}
 	s.Quick = how&(patcher.Quick|patcher.Careful) != 0
+	s.Linker = linker.Hi-f.Site < linker.Hi-linker.Lo
 	shielded := how&patcher.Shielded != 0 && asks(f.Call.Nr)
 	if shielded {
 		f.shield()

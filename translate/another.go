@@ -10,10 +10,9 @@ const (
 
 // another watches for the dynamic linker opening a C library while the program has one already: dlmopen loads one more
 // for another namespace, which has no relays. What it changes, the current directory above all, is not seen, so from
-// then on nothing is answered that depends on it. Programs that only read such a file in the same way lose as much and no
-// right answer.
+// then on nothing is answered that depends on it.
 func (v *View) another(s *Scratch, flags uintptr) {
-	if flags == nocgo.OCloexec && s.nameLen == 9 && nocgo.Load64(s.name) == libcName && nocgo.Load8(s.name+8) == libcLast {
+	if s.Linker && flags == nocgo.OCloexec && s.nameLen == 9 && nocgo.Load64(s.name) == libcName && nocgo.Load8(s.name+8) == libcLast {
 		v.Blind()
 	}
 }

@@ -356,10 +356,14 @@ func TestCurrentDirectory(t *testing.T) {
 	inHandler = false
 	// A second C library may change the directory unseen.
 	for _, c := range []struct {
-		name  string
-		flags uintptr
-		ends  bool
-	}{{"/d/libc.so.6", 0, false}, {"/d/libc.so.60", nocgo.OCloexec, false}, {"/d/libm.so.6", nocgo.OCloexec, false}, {"/d/libc.so.6", nocgo.OCloexec, true}} {
+		name         string
+		flags        uintptr
+		linker, ends bool
+	}{
+		{"/d/libc.so.6", 0, true, false}, {"/d/libc.so.60", nocgo.OCloexec, true, false}, {"/d/libm.so.6", nocgo.OCloexec, true, false},
+		{"/d/libc.so.6", nocgo.OCloexec, false, false}, {"/d/libc.so.6", nocgo.OCloexec, true, true},
+	} {
+		g.s.Linker = c.linker
 		g.v.Handle(g.s, &Call{Nr: nocgo.SysOpenat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring(c.name), c.flags}})
 		if c.ends {
 			g.declines("f", Directory)

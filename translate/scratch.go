@@ -41,6 +41,7 @@ type Scratch struct {
 	roots    uint32 // View.uprootings then
 	empty    bool   // the path is ""
 	Quick    bool   // set by the caller: only what cannot block may be answered
+	Linker   bool   // set by the caller: the dynamic linker calls
 	inner    bool   // the final component of the original path has been reached
 	learn    bool   // the directory reached is worth remembering
 	kids     bool   // a binding may lie directly below the directory reached
