@@ -140,6 +140,7 @@ func TestSocketModel(t *testing.T) {
 	for seed := int64(1); seed <= 6; seed++ {
 		w := newWorld(t, seed, seed%4 != 0)
 		nocgo.StoreRelease32(&w.v.stopsSocket, stopsNot)
+		newBoard(w.v) // for names that are too long in a directory with a long name
 		for range 6 {
 			w.sockets(w.guestPath() + []string{"", "/sock", "new"}[w.r.Intn(3)])
 			w.sockets(strings.TrimPrefix(w.guestPath()+"/s", "/"))

@@ -4,11 +4,9 @@
 package cache
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -66,39 +64,6 @@ func Lock(name string) (release func(), err error) {
 		return nil, fmt.Errorf("cache lock %s: %w", name, err)
 	}
 	return func() { f.Close() }, nil
-}
-
-// LockAny takes the first of several locks that is free, and says which. Where none is, it says so once and looks again
-// until ctx ends.
-func LockAny(ctx context.Context, names ...string) (name string, release func(), err error) {
-	dir, err := Dir("locks")
-	if err != nil {
-		return "", nil, err
-	}
-	for told := false; ; told = true {
-		for _, name := range names {
-			f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o644)
-			if err != nil {
-				return "", nil, fmt.Errorf("cache lock %s: %w", name, err)
-			}
-			err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-			if err == nil {
-				return name, func() { f.Close() }, nil
-			}
-			f.Close()
-			if err != unix.EWOULDBLOCK && err != unix.EINTR {
-				return "", nil, fmt.Errorf("cache lock %s: %w", name, err)
-			}
-		}
-		if !told {
-			fmt.Fprintf(os.Stderr, "rig: waiting for another process that uses %q\n", names)
-		}
-		select {
-		case <-time.After(200 * time.Millisecond):
-		case <-ctx.Done():
-			return "", nil, fmt.Errorf("waiting for one of the locks %q: %w", names, ctx.Err())
-		}
-	}
 }
 
 // Make returns path if it exists, and otherwise calls build with a temporary name beside it and renames the

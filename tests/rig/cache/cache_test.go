@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -56,32 +55,4 @@ func TestLock(t *testing.T) {
 	if err := <-got; err != nil {
 		t.Error(err)
 	}
-}
-
-// TestLockAny takes two of two locks; a third wait ends with its context, and a release frees a place.
-func TestLockAny(t *testing.T) {
-	t.Setenv("SVCRELAY_CACHE", t.TempDir())
-	a, releaseA, err := LockAny(t.Context(), "x", "y")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, releaseB, err := LockAny(t.Context(), "x", "y")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer releaseB()
-	if a != "x" || b != "y" {
-		t.Errorf("got %q and %q", a, b)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if _, _, err := LockAny(ctx, "x", "y"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a third: %v", err)
-	}
-	releaseA()
-	c, releaseC, err := LockAny(t.Context(), "x", "y")
-	if err != nil || c != "x" {
-		t.Fatalf("after a release: %q, %v", c, err)
-	}
-	releaseC()
 }
