@@ -98,6 +98,16 @@ func reasonText(why translate.Reason) string {
 		return "effect"
 	case translate.Waits:
 		return "waits"
+	case translate.Rights:
+		return "rights"
+	case translate.Owner:
+		return "owner"
+	case translate.Twin:
+		return "twin"
+	case translate.Differs:
+		return "differs"
+	case translate.Address:
+		return "address"
 	}
 	return "other"
 }

@@ -32,8 +32,7 @@ diff -r --no-dereference /srv/tree links`},
 	{Name: "rsync", Script: `
 rsync -ai /srv/tree/ there/
 rm -r there/d1; echo changed > there/first
-rsync -ai --delete there/ back/
-rsync -aic /srv/tree/ there/`},
+rsync -aic --delete /srv/tree/ there/`},
 	{Name: "tar", Script: `
 tar --sort=name -C /srv -cf tree.tar tree
 mkdir out; tar -C out -xpf tree.tar
@@ -49,12 +48,12 @@ git -c pack.threads=1 gc -q
 git fsck; git ls-files -s | cksum; git checkout -q HEAD~5; ls | cksum`},
 	{Name: "dpkg", Options: fakeRoot, Script: `
 dpkg -i /srv/debs/alpha_1.0_all.deb /srv/debs/beta_1.0_all.deb
-dpkg -l alpha beta; dpkg -L beta; ls -lR --time-style=+%s /usr/share/alpha
+dpkg -l alpha beta; dpkg -L beta; ls -lR --time-style=+ /usr/share/alpha
 dpkg -i /srv/debs/alpha_1.1_all.deb
 dpkg -P beta`},
 	{Name: "apt", Options: fakeRoot, Script: `
 apt-get install -y -o Dpkg::Use-Pty=0 -o APT::Sandbox::User=root -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= /srv/debs/gamma_1.0_all.deb /srv/debs/delta_1.0_all.deb
-dpkg -s gamma delta; ls -l --time-style=+%s /usr/share/gamma`},
+dpkg -s gamma delta; ls -lR --time-style=+ /usr/share/gamma`},
 	{Name: "python", Script: `
 export PYTHONHASHSEED=0
 mkdir lib; cp /usr/lib/python3.11/[a-b]*.py lib; cp -r /usr/lib/python3.11/json lib; rm -rf lib/*/__pycache__
@@ -75,6 +74,7 @@ touch sum.c; make; make -s clean; ls`},
 type Request struct {
 	Programs []Program
 	Native   bool // run them without PRoot, too
+	Log      bool // have every call that is left to PRoot written to the guest's /tmp/left
 	Seconds  int  // begin no more programs after so long
 }
 

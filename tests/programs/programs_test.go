@@ -18,6 +18,8 @@ import (
 
 var (
 	only = flag.String("only", "", "run only these programs, separated by commas")
+	bare = flag.Bool("native", false, "run them without PRoot, too")
+	left = flag.String("left", "", "a file that gets a line for every call that was left to PRoot")
 	out  = flag.String("out", "out/programs.json", "where the report goes, below the top of the tree")
 )
 
@@ -27,7 +29,7 @@ const leastShare = 0.98
 // TestPrograms runs all programs and prints a table.
 func TestPrograms(t *testing.T) {
 	rig.NeedVM(t)
-	req := Request{Native: true, Seconds: 600}
+	req := Request{Native: *bare, Log: *left != "", Seconds: 600}
 	for _, p := range All {
 		if *only == "" || slices.Contains(strings.Split(*only, ","), p.Name) {
 			req.Programs = append(req.Programs, p)
@@ -80,7 +82,12 @@ func runAll(t *testing.T, req Request) *Reply {
 	dist := filepath.Join(top, "dist")
 	job := rig.Job{Kernel: "6.12", Guests: []string{"programs"}, MemoryMB: 4096, KeepOn: true, Timeout: 15 * time.Minute,
 		Commands: []rig.Command{{Name: "programs", Argv: []string{dir + "/vm"}, Timeout: 14 * time.Minute}},
-		Return:   []string{"/tmp/programs.json"},
+		Return:   []string{"/tmp/programs.json", "/guests/programs/tmp/left"},
+		Said: func(line string) {
+			if l, ok := strings.CutPrefix(line, Mark); ok {
+				t.Log(l)
+			}
+		},
 		Files: map[string]rig.File{
 			dir + "/request.json": {Data: text}, dir + "/vm": {HostPath: vm},
 			dir + "/svcrelay":              {HostPath: filepath.Join(dist, "svcrelay-arm64")},
@@ -101,6 +108,11 @@ func runAll(t *testing.T, req Request) *Reply {
 	res, err := rig.Run(ctx, job)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *left != "" {
+		if err := os.WriteFile(*left, res.Files["/guests/programs/tmp/left"], 0o644); err != nil {
+			t.Error(err)
+		}
 	}
 	said, ok := res.Files["/tmp/programs.json"]
 	if !ok || res.Status != 0 {

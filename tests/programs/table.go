@@ -5,6 +5,28 @@ import (
 	"strings"
 )
 
+// Mark begins the lines of the VM's console that are about programs.
+const Mark = "programs: "
+
+// Line says in one line what became of a program.
+func Line(p *Result) string {
+	s := p.With.Stats
+	if s == nil {
+		s = &Stats{}
+	}
+	answered, all := s.Paths()
+	same := "the same with svcrelay"
+	if len(p.Differences) > 0 {
+		same = fmt.Sprintf("%d DIFFERENCES with svcrelay", len(p.Differences))
+	}
+	native := ""
+	if p.Native.Status != "" {
+		native = fmt.Sprintf("%.1f s without PRoot, ", p.Native.Seconds)
+	}
+	return fmt.Sprintf("%s: %s, %s; %d of %d calls answered (%.1f %%); %s%.1f s under PRoot, %.1f s with svcrelay", p.Name, p.Alone.Status, same,
+		answered, all, 100*s.Share(), native, p.Alone.Seconds, p.With.Seconds)
+}
+
 // Table writes the results for people, as a table of Markdown.
 func Table(r *Reply) string {
 	var b strings.Builder

@@ -40,10 +40,11 @@ type Job struct {
 	Guests   []string        // see guest.Names; each is at guest.Root(name)
 	Files    map[string]File // by absolute path in the VM
 	Commands []Command
-	KeepOn   bool          // run the rest after a command that failed
-	Return   []string      // globs of VM paths (files, or directories with all that is in them) to bring back
-	Timeout  time.Duration // of this machine's time; default 5 minutes
-	MemoryMB int           // default 2048
+	KeepOn   bool              // run the rest after a command that failed
+	Return   []string          // globs of VM paths (files, or directories with all that is in them) to bring back
+	Timeout  time.Duration     // of this machine's time; default 5 minutes
+	MemoryMB int               // default 2048
+	Said     func(line string) // if not nil, called with every line of the VM's console, soon after it was written
 }
 
 // Result is what came back.
@@ -91,7 +92,7 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	}
 	defer os.RemoveAll(dir)
 	m := qemu.Machine{Image: b.kernel.Image, Initrds: append(b.archives, last), CPU: job.CPU, CPUs: job.CPUs, ICount: job.ICount,
-		MemoryMB: job.MemoryMB, Timeout: job.Timeout}
+		MemoryMB: job.MemoryMB, Timeout: job.Timeout, Said: job.Said}
 	start := time.Now()
 	disk, console, err := m.Boot(ctx, dir)
 	if err != nil {

@@ -57,6 +57,7 @@ func serve() error {
 	if err := s.timed("finishing the guest", s.prepare); err != nil {
 		return err
 	}
+	logging = req.Log
 	end := time.Now().Add(time.Duration(req.Seconds) * time.Second)
 	for _, p := range req.Programs {
 		if time.Now().After(end) {
@@ -81,17 +82,20 @@ type session struct {
 	start int64
 }
 
-// timed notes how long something took, and tells the console.
+// timed notes how long something took.
 func (s *session) timed(what string, do func() error) error {
 	begin := time.Now()
 	err := do()
-	took := time.Since(begin).Seconds()
-	s.reply.Seconds[what] += took
+	s.reply.Seconds[what] += time.Since(begin).Seconds()
+	return err
+}
+
+// tell writes a line for whoever waits outside.
+func tell(format string, args ...any) {
 	if c, err := os.OpenFile("/dev/console", os.O_WRONLY, 0); err == nil {
-		fmt.Fprintf(c, "programs: %s took %.1f s\n", what, took)
+		fmt.Fprintf(c, programs.Mark+format+"\n", args...)
 		c.Close()
 	}
-	return err
 }
 
 // prepare finishes the guest: what is best made by its programs themselves, and what an archive cannot hold.
@@ -162,18 +166,18 @@ func (s *session) program(p programs.Program) error {
 	var ran [3]*outcome
 	var trees [3][]string
 	for _, w := range s.ways {
-		err := s.timed("running "+p.Name, func() (err error) {
-			if err = fresh(p, w); err != nil {
+		err := errors.Join(
+			s.timed("making the guest anew", func() error { return fresh(p, w) }),
+			s.timed("running programs", func() (err error) {
+				ran[w], err = run(p, w)
 				return err
-			}
-			if ran[w], err = run(p, w); err != nil {
-				return err
-			}
-			for _, d := range append([]string{programs.Work + "/" + p.Name}, state...) {
-				trees[w] = append(trees[w], snapshot(d, s.start)...)
-			}
-			return nil
-		})
+			}),
+			s.timed("looking at what is left", func() error {
+				for _, d := range append([]string{programs.Work + "/" + p.Name}, state...) {
+					trees[w] = append(trees[w], snapshot(d, s.start)...)
+				}
+				return nil
+			}))
 		if err != nil {
 			return err
 		}
@@ -191,6 +195,7 @@ func (s *session) program(p programs.Program) error {
 	r.Output = last(ran[with].out, 400) + last(ran[with].errs, 600)
 	s.reply.Files += len(trees[with])
 	s.reply.Results = append(s.reply.Results, r)
+	tell("%s", programs.Line(&r))
 	return nil
 }
 

@@ -37,6 +37,9 @@ var environment = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/b
 	"GIT_COMMITTER_EMAIL=person@example.org", "GIT_COMMITTER_DATE=1100000000 +0000", "GIT_CONFIG_NOSYSTEM=1", "DEBIAN_FRONTEND=noninteractive",
 	"SOURCE_DATE_EPOCH=1000000000", "PYTHONDONTWRITEBYTECODE=1"}
 
+// logging is set where calls that are left to PRoot are written down.
+var logging bool
+
 // outcome is what one run left.
 type outcome struct {
 	programs.Run
@@ -146,8 +149,10 @@ func command(ctx context.Context, p programs.Program, w way) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = environment
 	if w == with {
-		// What is kept for the next program would be a file that PRoot alone does not have.
-		cmd.Env = append(cmd.Env, "PROOT_FP_STATS=1", "PROOT_FP_SVC_CACHE=0")
+		cmd.Env = append(cmd.Env, "PROOT_FP_STATS=1")
+		if logging {
+			cmd.Env = append(cmd.Env, "PROOT_FP_LOG=/tmp/left")
+		}
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{Uid: user, Gid: user}}
 	return cmd

@@ -23,7 +23,8 @@ type Machine struct {
 	CPUs     int    // more than one only without ICount
 	ICount   bool   // one instruction is one nanosecond of the VM's time
 	MemoryMB int
-	Timeout  time.Duration // of this machine's time
+	Timeout  time.Duration     // of this machine's time
+	Said     func(line string) // if not nil, called with every line of the console, soon after it was written
 }
 
 // outputSize is how large the disk for results is; it is a sparse file.
@@ -49,7 +50,9 @@ func (m Machine) Boot(ctx context.Context, dir string) (disk, console string, er
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stop := listen(log, m.Said)
 	said, err := cmd.CombinedOutput()
+	stop()
 	text, _ := os.ReadFile(log)
 	console = string(text)
 	switch {
