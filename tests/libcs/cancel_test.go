@@ -19,7 +19,7 @@ var cancelSuite = suite{name: "cancel", sources: "cancel/*.c", flags: []string{"
 // never unwinds.
 var unwoundSuite = suite{name: "unwound", sources: "cancel/*.c", noMusl: true,
 	// The compiler's own libgcc_s may be newer than the guest's C library.
-	flags: []string{"-pthread", "-ldl", "-fexceptions", "-Wl,--allow-shlib-undefined"},
+	flags: []string{"-pthread", "-ldl", "-fexceptions", "-fno-plt", "-Wl,--allow-shlib-undefined"},
 	args:  []string{"open-read-", "-asynchronous", "wait-deferred", "waitpid-deferred", "waitid-deferred", "-order", "exit-in-handler", "nested", "specific", "deep"},
 	ways:  []way{natively, underPRoot, relayed}, judge: judgeCancel}
 

@@ -64,8 +64,9 @@ const maxBinds = 24 << 10
 // variables are those that svcrelay sets. Inherited ones belong to an outer PRoot, if to any.
 var variables = []string{"PROOT_FASTPATH", "PROOT_FP_KEY", "PROOT_FP_ROOT", "PROOT_FP_BINDS", "PROOT_FP_MODES", guestPreload}
 
-// userLAnd is the name of files that Termux's fork makes if it was built for the app UserLAnd.
-const userLAnd = ".proot-meta-file."
+// userLAnd is how the files begin that Termux's fork makes for hard links if it was built for the app UserLAnd. Every
+// build has .proot-meta-file. in it, the name of its files for owners and rights, but only that one makes any.
+const userLAnd = ".proot.l2s."
 
 const guestPreload = "SVCRELAY_GUEST_LD_PRELOAD"
 

@@ -111,11 +111,20 @@ func TestMakeModes(t *testing.T) {
 	}
 }
 
+// Every build of Termux's fork names the files that only UserLAnd's makes.
+func TestMakeTermux(t *testing.T) {
+	termux := fakeProot(t, elf.EM_AARCH64, elf.PT_INTERP, "\x00--sysvipc\x00.proot-meta-file.\x00.l2s.\x00")
+	p, err := Make(Request{Program: termux, Args: []string{"-0", "-l", "-r", t.TempDir(), "sh"}, Shim: shim(t), Environ: []string{"A=1"}})
+	if err != nil || p.Off != "" {
+		t.Errorf("off: %q, error %v", p.Off, err)
+	}
+}
+
 func TestMakeOff(t *testing.T) {
 	rootfs, library := t.TempDir(), shim(t)
 	up := upstream(t)
 	termux := fakeProot(t, elf.EM_AARCH64, elf.PT_INTERP, "\x00--sysvipc\x00")
-	userland := fakeProot(t, elf.EM_AARCH64, elf.PT_INTERP, "\x00--sysvipc\x00.proot-meta-file.\x00")
+	userland := fakeProot(t, elf.EM_AARCH64, elf.PT_INTERP, "\x00--sysvipc\x00.proot-meta-file.\x00.proot.l2s.\x00")
 	other := fakeProot(t, elf.EM_AARCH64, elf.PT_INTERP, "")
 	script := filepath.Join(t.TempDir(), "proot")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n"), 0o755); err != nil {
