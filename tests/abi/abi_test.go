@@ -2,15 +2,11 @@ package abi
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"svcrelay/tests/rig"
-	"svcrelay/tests/rig/repo"
 )
 
 // few is how much of what is repeated often is done in most cells, in percent.
@@ -23,12 +19,13 @@ func TestCells(t *testing.T) {
 	t.Run("on", func(t *testing.T) {
 		for i, m := range machines {
 			t.Run(m.kernel+" "+m.cpu, func(t *testing.T) {
-				t.Parallel() // as many at a time as the rig has places for
+				t.Parallel()        // as many at a time as the rig has places for
+				cells[i] = []Cell{} // not nil: earlier results of this machine are over
 				cells[i] = boot(t, m)
 			})
 		}
 	})
-	if err := write(cells); err != nil {
+	if err := save(cells); err != nil {
 		t.Error(err)
 	}
 }
@@ -95,6 +92,7 @@ func boot(t *testing.T, m machine) []Cell {
 	if len(res.Outcomes) != len(j.Commands) {
 		t.Fatalf("%d of %d commands ran", len(res.Outcomes), len(j.Commands))
 	}
+	fmt.Printf("abi: %s %s: the machine ran for %.0f s\n", m.kernel, m.cpu, res.Took.Seconds())
 	for i := range cells {
 		c := &cells[i]
 		c.PageSize = res.PageSize
@@ -148,24 +146,4 @@ func (c *Cell) judge(t *testing.T, outcomes []rig.Outcome) {
 		}
 	}
 	fmt.Printf("abi: %s: %s, %d relays, %d checks ok, %d not possible, %.1f s\n", name, verdict, c.Relays, count["ok"], count["none"], c.Seconds)
-}
-
-// write saves the results for people and other programs.
-func write(cells [][]Cell) error {
-	top, err := repo.Root()
-	if err != nil {
-		return err
-	}
-	var all []Cell
-	for _, list := range cells {
-		all = append(all, list...)
-	}
-	text, err := json.MarshalIndent(all, "", "\t")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Join(top, "out"), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(top, "out/abi.json"), append(text, '\n'), 0o644)
 }

@@ -30,6 +30,7 @@ type Cell struct {
 	Library  bool    `json:"library"`
 	Relays   int     `json:"relays"` // sites of the C library and the dynamic linker that are branches
 	Seconds  float64 `json:"seconds"`
+	Source   string  `json:"source"` // tells versions of the library and the checks apart
 	Checks   []Check `json:"checks"`
 }
 
@@ -38,6 +39,8 @@ type Check struct {
 	Name   string `json:"name"`
 	State  string `json:"state"` // ok, none (cannot be made there) or FAIL
 	Detail string `json:"detail,omitempty"`
+
+	Seconds float64 `json:"seconds"` // of the VM's time
 }
 
 // sources are the parts of the program.
@@ -95,14 +98,14 @@ func with(g, lib string, argv ...string) rig.Command {
 	c := rig.UnderPRoot(g, nil)
 	c.Argv = append([]string{toolDir + "/svcrelay", "run", "--"}, c.Argv...)
 	c.Argv = append(append(c.Argv, "/usr/bin/env", "LD_PRELOAD="+lib), argv...)
-	c.Name, c.Timeout, c.Env = g+" with "+lib, 5*time.Minute, []string{"PATH=/usr/bin:/bin"}
+	c.Name, c.Timeout, c.Env = g+" with "+lib, 5*time.Minute, []string{"PATH=/usr/bin:/bin", "ABI_TIMES=1"}
 	return c
 }
 
 // alone is the command that runs a program under PRoot only.
 func alone(g string, argv ...string) rig.Command {
 	c := rig.UnderPRoot(g, nil, argv...)
-	c.Name, c.Timeout = g+" alone", 5*time.Minute
+	c.Name, c.Timeout, c.Env = g+" alone", 5*time.Minute, []string{"PATH=/usr/bin:/bin", "ABI_TIMES=1"}
 	return c
 }
 
@@ -115,6 +118,11 @@ func read(o rig.Outcome) (relays int, results []Check) {
 	for line := range strings.Lines(string(o.Stdout)) {
 		line = strings.TrimRight(line, "\n")
 		if n, err := fmt.Sscanf(line, "relays %d", &relays); n == 1 && err == nil {
+			continue
+		}
+		var seconds float64
+		if n, err := fmt.Sscanf(line, "    %f s", &seconds); n == 1 && err == nil && len(results) > 0 {
+			results[len(results)-1].Seconds = seconds
 			continue
 		}
 		f := strings.SplitN(line, " ", 3)

@@ -74,6 +74,20 @@ static void too_long(int sig)
 	_exit(1);
 }
 
+// crashed says where a check crashed, unless even that is not possible.
+static void crashed(int sig, siginfo_t *si, void *p)
+{
+	static const char *const places[] = {"the program", "the library", "the page", "a stub"};
+	const mcontext_t *m = &((ucontext_t *)p)->uc_mcontext;
+	enum where w = where_is(m->pc);
+	char line[300];
+	int n = snprintf(line, sizeof line, "%s FAIL signal %d, code %d, of %p at %#lx of %s, lr %#lx, sp %#lx, x8 %#lx, %s\n", running, sig, si->si_code,
+	                 si->si_addr, (long)(m->pc - (w == in_library ? library_base() : 0)), places[w], (long)m->regs[30], (long)m->sp, (long)m->regs[8], doing);
+	if (write(1, line, n) < 0)
+		_exit(2);
+	_exit(1);
+}
+
 static int percent = 100;
 
 int scaled(int n)
@@ -105,6 +119,8 @@ static int run(const struct check *c)
 		running = c->name;
 		setpgid(0, 0);
 		signal(SIGALRM, too_long);
+		sigaction(SIGSEGV, &(struct sigaction){.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_RESETHAND}, NULL);
+		sigaction(SIGBUS, &(struct sigaction){.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_RESETHAND}, NULL);
 		alarm(seconds);
 		c->run();
 		if (wrong)

@@ -288,8 +288,8 @@ static void bad_calls(unsigned nr)
 		case 53: // fchmodat
 		case 452: // fchmodat2
 		case 439: // faccessat2
-			add("a path", nr, cwd, b, 0, 0, 0);
-			add("a path from a directory", nr, dirfd, b, 0, 0, 0);
+			add("a path", nr, cwd, b, nr == 53 || nr == 452 ? 0755 : 0, 0, 0);
+			add("a path from a directory", nr, dirfd, b, nr == 53 || nr == 452 ? 0755 : 0, 0, 0);
 			break;
 		case 54: // fchownat
 			add("a path", nr, cwd, b, 0, 0, 0);
@@ -630,11 +630,14 @@ static void mte(void)
 	strcpy(q, BASE "/link");
 	struct stat *st = (void *)(q + 256), plain;
 	for (int i = 0; i < 50; i++) {
+		doing = "stat"; // by the plainest way: musl copies the structure with pairs that qemu 7.2 takes for untagged
 		memset(st, 0x44, sizeof *st);
-		if (stat(q, st) != 0 || stat(BASE "/file", &plain) != 0 || memcmp(st, &plain, sizeof plain) != 0)
+		if (syscall(SYS_newfstatat, AT_FDCWD, q, st, 0) != 0 || stat(BASE "/file", &plain) != 0 || memcmp(st, &plain, sizeof plain) != 0)
 			bad("stat with tagged pointers: %s", strerror(errno));
+		doing = "readlink";
 		if (readlink(q, q + 1024, 64) != 4 || memcmp(q + 1024, "file", 4) != 0)
 			bad("readlink with tagged pointers: %s", strerror(errno));
+		doing = "open";
 		int fd = open(q, O_RDONLY);
 		if (fd < 0)
 			bad("open with tagged pointers: %s", strerror(errno));
