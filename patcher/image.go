@@ -30,31 +30,39 @@ type Text struct{ Lo, Hi uintptr }
 // text finds the functions of the library whose first segment is at base. ok is false for anything that does not
 // look like a shared library that the dynamic linker has mapped.
 func (m *memory) text(base uintptr) (t Text, ok bool) {
+	segment, frames, ok := m.segment(base)
+	if !ok {
+		return Text{}, false
+	}
+	return m.narrow(segment, frames), true
+}
+
+// segment finds what of it is mapped executable, and its table of unwind information, 0 for none.
+func (m *memory) segment(base uintptr) (t Text, frames uintptr, ok bool) {
 	if base&(granule-1) != 0 || !m.readable(base, 64) ||
 		nocgo.Load32(base) != elfMagic || nocgo.Load16(base+4) != 0x0102 ||
 		nocgo.Load16(base+16) != elfDyn || nocgo.Load16(base+18) != elfAArch64 ||
 		nocgo.Load16(base+54) != phdrSize {
-		return Text{}, false
+		return Text{}, 0, false
 	}
 	n := uintptr(nocgo.Load16(base + 56))
 	off := uintptr(nocgo.Load64(base + 32))
 	if n == 0 || n > maxHeaders || off > maxText || off&7 != 0 || !m.readable(base+off, n*phdrSize) {
-		return Text{}, false
+		return Text{}, 0, false
 	}
-	frames := uintptr(0)
 	for i := uintptr(0); i < n; i++ {
 		ph := base + off + i*phdrSize
 		vaddr, filesz := uintptr(nocgo.Load64(ph+16)), uintptr(nocgo.Load64(ph+32))
 		switch nocgo.Load32(ph) {
 		case ptLoad:
 			if vaddr > maxText || filesz > maxText {
-				return Text{}, false
+				return Text{}, 0, false
 			}
 			if nocgo.Load32(ph+4)&pfX == 0 {
 				continue
 			}
 			if t.Hi != 0 {
-				return Text{}, false // several: none of the libraries known here is built like that
+				return Text{}, 0, false // several: none of the libraries known here is built like that
 			}
 			t.Lo, t.Hi = base+vaddr, base+vaddr+filesz
 		case ptEhFrame:
@@ -64,9 +72,9 @@ func (m *memory) text(base uintptr) (t Text, ok bool) {
 		}
 	}
 	if t.Hi-t.Lo < 8 || !m.readable(t.Lo, 8) || !m.readable(t.Hi-8, 8) {
-		return Text{}, false
+		return Text{}, 0, false
 	}
-	return m.narrow(t, frames), true
+	return t, frames, true
 }
 
 // slack is how far beyond the functions that have unwind information the scan goes: the few that have none.

@@ -104,9 +104,10 @@ func (p *Plan) find(entry uintptr) {
 			}
 			continue
 		}
-		if t, ok := m.text(base); ok {
+		if t, frames, ok := m.segment(base); ok {
 			p.Library[p.Libraries].Base = base
-			p.Library[p.Libraries].Text = t
+			p.Library[p.Libraries].Segment = t
+			p.Library[p.Libraries].Text = m.narrow(t, frames)
 			p.Library[p.Libraries].Kind = kind
 			p.Libraries++
 		}

@@ -113,16 +113,23 @@ func (o *Own) place(s *shared, sites []Site) {
 	}
 }
 
+// unused says that no site has its stub there.
+func (o *Own) unused() bool { return o.At == 0 || o.used[0]+o.used[1]+o.used[2] == 0 }
+
 // write copies the stage to where it is to be, through the file of the process's memory.
 func (o *Own) write(fd uintptr) bool {
-	if o.At == 0 || o.used[0]+o.used[1]+o.used[2] == 0 {
-		return true
-	}
+	return o.unused() || o.writeText(fd) && o.writeReturns(fd)
+}
+
+func (o *Own) writeText(fd uintptr) bool {
 	return o.copy(fd, 0, OwnHead) &&
 		o.copy(fd, offset(Bridge, 0), offset(Bridge, o.used[0])) &&
 		o.copy(fd, offset(Any, 0), offset(Any, o.used[1])) &&
-		o.copy(fd, offset(Fixed, 0), offset(Fixed, o.used[2])) &&
-		poke(fd, o.Returns, uintptr(unsafe.Pointer(&o.returns)), unsafe.Sizeof(o.returns))
+		o.copy(fd, offset(Fixed, 0), offset(Fixed, o.used[2]))
+}
+
+func (o *Own) writeReturns(fd uintptr) bool {
+	return poke(fd, o.Returns, uintptr(unsafe.Pointer(&o.returns)), unsafe.Sizeof(o.returns))
 }
 
 // copy writes a part of the stage, and looks whether it is there.
@@ -140,7 +147,7 @@ func poke(fd, addr, from, n uintptr) bool {
 	if n == 0 {
 		return true
 	}
-	if nocgo.Raw(nocgo.SysPwrite64, fd, from, n, addr, 0, 0) != n {
+	if write(fd, from, n, addr) != n {
 		return false
 	}
 	for i := uintptr(0); i < n; i += 4 {

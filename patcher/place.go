@@ -12,6 +12,7 @@ func (p *Plan) Place(entry, stack, page uintptr) bool {
 	if page < granule || page&(page-1) != 0 || page > 1<<20 {
 		return false
 	}
+	p.page = page
 	sh := shared{entry: entry, stack: stack, seen: p.Mark, wanted: &p.want, effects: &p.Effects}
 	if !sh.count() {
 		return false

@@ -12,7 +12,9 @@ const (
 type Library struct {
 	Base uintptr
 	Text Text
-	Kind Kind
+	// Segment is what is mapped executable, with Text in it.
+	Segment Text
+	Kind    Kind
 	// First and Count say which of the plan's sites are its own.
 	First, Count int
 	// Unwinder is where the library is that unwinds stacks (libgcc_s); 0 where it is not loaded.
@@ -64,7 +66,11 @@ type Plan struct {
 	want   Numbers
 	span   scanRange // argument of the hand-laid scanner
 	word   uint32    // what poke writes
-	text   [granule / 4]uint32
+	page   uintptr   // its size
+
+	rewritten    bool   // text was changed without /proc/self/mem
+	all, blocked uint64 // signals
+	text         [granule / 4]uint32
 }
 
 // Finds says whether there is a site for a number.

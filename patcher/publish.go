@@ -10,6 +10,9 @@ import (
 // the file nor other processes see it, and no page is ever writable and executable.
 const memPath = "/proc/self/mem\x00"
 
+// stores stands for a descriptor of that file where text is writable for a moment (see rewrite).
+const stores = ^uintptr(0)
+
 // Publish writes the branches of all sites that have a stub, the sites of one granule with one write. If one cannot
 // be written or does not read back, those already written are taken back and the result is false.
 func (p *Plan) Publish() bool {
@@ -17,17 +20,25 @@ func (p *Plan) Publish() bool {
 	if nocgo.Failed(fd) {
 		return false
 	}
-	ok := p.Own.write(fd)
-	for i := 0; i < p.Count && ok; {
-		n := p.group(i)
-		ok = p.publish(fd, i, n)
-		i += n
-	}
+	ok := p.Own.write(fd) && p.publishAll(fd, 0, p.Count)
 	if !ok {
 		p.revertThrough(fd)
 	}
+	refused := !ok && p.refused(fd)
 	closeMem(fd)
-	return ok
+	return ok || refused && p.rewrite()
+}
+
+// publishAll writes the branches of n sites from first on.
+func (p *Plan) publishAll(fd uintptr, first, n int) bool {
+	for i := first; i < first+n; {
+		k := min(p.group(i), first+n-i)
+		if !p.publish(fd, i, k) {
+			return false
+		}
+		i += k
+	}
+	return true
 }
 
 // group gives the number of sites from the i-th on that lie in one granule in ascending order.
@@ -68,7 +79,7 @@ func (p *Plan) publish(fd uintptr, first, n int) bool {
 		nocgo.Store32(text+s.Addr-from, w)
 		s.Published = true // first, so that a write that goes half wrong is taken back too
 	}
-	wrote := nocgo.Raw(nocgo.SysPwrite64, fd, text, to-from, from, 0, 0)
+	wrote := write(fd, text, to-from, from)
 	nocgo.SyncInstructions(from, to-from)
 	if wrote != to-from {
 		return false
@@ -86,6 +97,10 @@ func (p *Plan) revert() {
 	if !any {
 		return
 	}
+	if p.rewritten {
+		p.unwrite()
+		return
+	}
 	fd := openMem()
 	if nocgo.Failed(fd) {
 		return
@@ -94,8 +109,11 @@ func (p *Plan) revert() {
 	closeMem(fd)
 }
 
-func (p *Plan) revertThrough(fd uintptr) {
-	for i := range p.Count {
+func (p *Plan) revertThrough(fd uintptr) { p.revertSites(fd, 0, p.Count) }
+
+// revertSites writes them back for n sites from first on.
+func (p *Plan) revertSites(fd uintptr, first, n int) {
+	for i := first; i < first+n; i++ {
 		s := &p.Sites[i]
 		if s.Published {
 			p.word = s.was
@@ -104,6 +122,17 @@ func (p *Plan) revertThrough(fd uintptr) {
 			s.Published = false
 		}
 	}
+}
+
+// write writes n bytes, a multiple of four, from a place of ours to addr.
+func write(fd, from, n, addr uintptr) (wrote uintptr) {
+	if fd != stores {
+		return nocgo.Raw(nocgo.SysPwrite64, fd, from, n, addr, 0, 0)
+	}
+	for i := uintptr(0); i < n; i += 4 {
+		nocgo.Store32(addr+i, nocgo.Load32(from+i))
+	}
+	return n
 }
 
 func openMem() uintptr {

@@ -94,7 +94,7 @@ func describe(p *compile.Program, o *obj.Object) info {
 		in.Entries[e.Name] = e.Stack
 	}
 	in.Stack = frameSize + scratchSize + int64(in.Entries["svcrelay_dispatch"])
-	for _, s := range []string{".text", ".rodata", ".data.rel.ro", ".data", ".bss"} {
+	for _, s := range []string{".text", slotSection, ".rodata", ".data.rel.ro", ".data", ".bss"} {
 		in.Sections[s] = o.Size(s)
 	}
 	for _, a := range p.Aborts {

@@ -19,13 +19,17 @@ const returnsAddr = pageAddr + 16
 // brk is brk #0, which stands where nothing has been written yet.
 const brk = 0xd4200000
 
+// slotSection is a section of their own: it begins in a page in which nothing else is executed, so that it may be made
+// writable for a moment where nothing else writes it.
+const slotSection = ".text.slots"
+
 // slots makes the room for stubs in the library's text, with unwind information for each place.
 func slots(o *obj.Object) error {
 	head := make([]byte, patcher.OwnHead)
 	for i := 0; i < len(head); i += 4 {
 		binary.LittleEndian.PutUint32(head[i:], brk)
 	}
-	o.AddData("svcrelay_slots", ".text", 64, head, nil, obj.Local)
+	o.AddData("svcrelay_slots", slotSection, 64, head, nil, obj.Local)
 	for i := range patcher.OwnPlaces {
 		form, size := patcher.OwnPlace(i)
 		b := asm.New(fmt.Sprintf("svcrelay_slot_%d", i))
@@ -44,9 +48,11 @@ func slots(o *obj.Object) error {
 			at = r[1]
 		}
 		fill(b, size-uintptr(4*at))
-		if err := add(o, b); err != nil {
+		fn, err := b.Finish()
+		if err != nil {
 			return err
 		}
+		o.AddFunc(fn, slotSection, obj.Local)
 	}
 	return nil
 }

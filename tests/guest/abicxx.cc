@@ -34,7 +34,7 @@ void find_places()
 		if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %255s", &lo, &hi, perm, name) < 3 || perm[2] != 'x')
 			continue;
 		if (strstr(name, "libsvcrelay"))
-			lib_lo = lo, lib_hi = hi;
+			lib_lo = lib_lo ? lib_lo : lo, lib_hi = hi; // it may be in several parts
 		else if (!name[0] && lo != 0xffff00000 && nstubs < 16)
 			stub_lo[nstubs] = lo, stub_hi[nstubs++] = hi;
 	}

@@ -69,7 +69,7 @@ void find_sites(void)
 		if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %255s", &lo, &hi, perm, name) < 3 || perm[2] != 'x')
 			continue;
 		if (strstr(name, "libsvcrelay"))
-			lib_lo = lo, lib_hi = hi;
+			lib_lo = lib_lo ? lib_lo : lo, lib_hi = hi; // it may be in several parts
 		if (!name[0] && lo != 0xffff00000 && nstubs < 16)
 			stubs_lo[nstubs] = lo, stubs_hi[nstubs++] = hi;
 		if (!strstr(name, "/libc.") && !strstr(name, "/libc-") && !strstr(name, "/ld-"))
