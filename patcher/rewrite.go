@@ -26,7 +26,7 @@ func (p *Plan) refused(fd uintptr) bool {
 
 // rewrite does the work of Publish in this way.
 func (p *Plan) rewrite() bool {
-	if p.Own.unused() || !p.block() {
+	if p.Own.At == 0 || !p.block() {
 		return false
 	}
 	p.rewritten = true
@@ -47,15 +47,20 @@ func (p *Plan) rewrite() bool {
 	return ok
 }
 
-// rewriteOwn fills the room for stubs in the library, and the addresses for its unwind information.
+// rewriteOwn fills the room for stubs in the library, and the addresses for its unwind information. If no site is in its
+// reach, it is only changed as if.
 func (p *Plan) rewriteOwn() bool {
 	o := &p.Own
 	if !p.open(o.At, o.At+ownSize) {
 		return false
 	}
-	ok := o.writeText(stores)
+	nocgo.Store32(o.At, nocgo.Load32(o.At))
+	ok := o.unused() || o.writeText(stores)
 	if !p.close(o.At, o.At+ownSize) || !ok {
 		return false
+	}
+	if o.unused() {
+		return true
 	}
 	end := o.Returns + unsafe.Sizeof(o.returns)
 	if !p.open(o.Returns, end) {

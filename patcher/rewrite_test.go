@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 	"svcrelay/nocgo"
@@ -20,14 +19,16 @@ func rewritable(t *testing.T) *world {
 		t.Fatal("nothing discovered")
 	}
 	p := &w.plan
-	size := (int(ownSize)+4095)&^4095 + 4096
-	room, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		t.Fatal(err)
+	const size = (ownSize+4095)&^4095 + 4096
+	room := mapNear(w.base, w.base+worldSz, size)
+	if room == 0 {
+		t.Fatal("no room in reach")
 	}
-	t.Cleanup(func() { unix.Munmap(room) })
-	p.Own.At = uintptr(unsafe.Pointer(&room[0]))
-	p.Own.Returns = p.Own.At + uintptr(size) - 4096
+	t.Cleanup(func() { unmap(room, size) })
+	p.Own.At, p.Own.Returns, p.page = room, room+size-4096, 4096
+	if !p.close(room, room+size) {
+		t.Fatal("it cannot be made executable")
+	}
 	if !p.Place(w.base, w.base, 4096) || p.Own.unused() {
 		t.Fatal("no stub is in the room")
 	}
@@ -85,6 +86,24 @@ func TestRewrite(t *testing.T) {
 	}
 	if got := protections(t, w.base+atLib); got != "r-xp " {
 		t.Errorf("after Undo text is %s", got)
+	}
+}
+
+// TestRewriteFar has a room for stubs that no site reaches.
+func TestRewriteFar(t *testing.T) {
+	w := rewritable(t)
+	p := &w.plan
+	p.Own.used = [3]int{}
+	if !p.rewrite() {
+		t.Fatal("not published")
+	}
+	if got := protections(t, w.base+atLib, p.Own.At, p.Own.Returns); got != "r-xp r-xp r-xp " {
+		t.Errorf("afterwards text is %s", got)
+	}
+	p.Undo()
+	p.Own.At = 0
+	if p.rewrite() {
+		t.Error("published without knowing that text can be made executable again")
 	}
 }
 

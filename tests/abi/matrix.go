@@ -41,8 +41,10 @@ func (c *Cell) needs(check string) bool {
 	switch check {
 	case "sve":
 		return c.CPU == "max"
-	case "mte", "sme": // of the kernels, 5.10 knows neither; streaming vectors came with 5.19
+	case "mte":
 		return c.CPU == "max" && c.Kernel != "5.10"
+	case "sme": // 5.10 does not know it; in Debian's 6.1 and 6.12 it is not built, as broken
+		return c.CPU == "max" && c.Kernel == "7.2"
 	}
 	return true
 }

@@ -87,6 +87,45 @@ static int in_clone(void *arg)
 	_exit(!c->result);
 }
 
+// usual_children starts one by fork, one by vfork, and one by posix_spawn.
+static void usual_children(int i)
+{
+	doing = "fork";
+	pid_t pid = fork();
+	if (pid == 0) {
+		int ok = answers_right(AT_FDCWD, i) && chdir("dir") == 0 && access("../file", R_OK) == 0 && access("file", R_OK) != 0;
+		_exit(!ok);
+	}
+	if (ended(pid) != 0)
+		bad("the child of fork saw something else");
+	doing = "vfork";
+	pid = vfork();
+	if (pid == 0) {
+		struct stat st;
+		int fd = open("file", O_RDONLY);
+		if (fd < 0 || stat("link", &st) != 0)
+			_exit(9);
+		close(fd);
+		if (chdir("dir") != 0 || access("../link", R_OK) != 0)
+			_exit(8);
+		execl(self, "abi", "exec-me", "../file", NULL);
+		_exit(7);
+	}
+	int code = ended(pid);
+	if (code != 0)
+		bad("the child of vfork ended with %d", code);
+	doing = "posix_spawn";
+	char *argv[] = {(char *)"abi", (char *)"exec-me", (char *)BASE "/link", NULL};
+	posix_spawn_file_actions_t fa;
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_addopen(&fa, 5, BASE "/file", O_RDONLY, 0);
+	if (posix_spawn(&pid, self, &fa, NULL, argv, environ) != 0)
+		bad("posix_spawn");
+	else if ((code = ended(pid)) != 0)
+		bad("what posix_spawn started ended with %d", code);
+	posix_spawn_file_actions_destroy(&fa);
+}
+
 // Children of every kind while four threads make calls.
 static void busy_parent(void)
 {
@@ -94,45 +133,13 @@ static void busy_parent(void)
 	for (int i = 0; i < 4; i++)
 		spawn_thread(&t[i], work, (void *)(intptr_t)-1, 262144);
 	for (int i = 0; i < 6; i++) {
-		doing = "fork";
-		pid_t pid = fork();
-		if (pid == 0) {
-			int ok = answers_right(AT_FDCWD, i) && chdir("dir") == 0 && access("../file", R_OK) == 0 && access("file", R_OK) != 0;
-			_exit(!ok);
-		}
-		if (ended(pid) != 0)
-			bad("the child of fork saw something else");
-		doing = "vfork";
-		pid = vfork();
-		if (pid == 0) {
-			struct stat st;
-			int fd = open("file", O_RDONLY);
-			if (fd < 0 || stat("link", &st) != 0)
-				_exit(9);
-			close(fd);
-			if (chdir("dir") != 0 || access("../link", R_OK) != 0)
-				_exit(8);
-			execl(self, "abi", "exec-me", "../file", NULL);
-			_exit(7);
-		}
-		int code = ended(pid);
-		if (code != 0)
-			bad("the child of vfork ended with %d", code);
-		doing = "posix_spawn";
-		char *argv[] = {(char *)"abi", (char *)"exec-me", (char *)BASE "/link", NULL};
-		posix_spawn_file_actions_t fa;
-		posix_spawn_file_actions_init(&fa);
-		posix_spawn_file_actions_addopen(&fa, 5, BASE "/file", O_RDONLY, 0);
-		if (posix_spawn(&pid, self, &fa, NULL, argv, environ) != 0)
-			bad("posix_spawn");
-		else if ((code = ended(pid)) != 0)
-			bad("what posix_spawn started ended with %d", code);
-		posix_spawn_file_actions_destroy(&fa);
+		if (i < 2 || scaled(100) == 100)
+			usual_children(i);
 		doing = "clone";
 		static const int kinds[] = {0, CLONE_FILES, CLONE_VM | CLONE_VFORK, CLONE_FS, CLONE_VM | CLONE_FILES | CLONE_VFORK, CLONE_FS | CLONE_FILES};
 		struct cloned c = {kinds[i], 0};
 		char *stack = malloc(65536);
-		pid = clone(in_clone, stack + 65536, kinds[i] | SIGCHLD, &c);
+		pid_t pid = clone(in_clone, stack + 65536, kinds[i] | SIGCHLD, &c);
 		if (pid < 0 || ended(pid) != 0)
 			bad("the child of clone with flags %#x saw something else", kinds[i]);
 		free(stack);
