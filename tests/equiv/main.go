@@ -31,7 +31,7 @@ func main() {
 	f.IntVar(&ops, "ops", 100000, "operations, all configurations together")
 	f.Uint64Var(&seed, "seed", 1, "where the generator starts")
 	f.StringSliceVar(&configs, "config", nil, "only these configurations: "+strings.Join(gen.Configs, ", "))
-	f.IntVar(&perCase, "per-case", 1000, "operations of one case")
+	f.IntVar(&perCase, "per-case", 2500, "operations of one case")
 	f.IntVar(&shrink, "shrink", 8, "how many differences to make small")
 	f.IntVar(&boot, "boot", 900, "seconds for one VM")
 	f.IntVar(&nth, "corpora", 1, "every which path of the hand-written cases, with all configurations; 0: none of them")

@@ -26,7 +26,7 @@ type Figures struct {
 	Cases      int
 	Mismatches int // cases that differ
 	Unsteady   int // cases where two runs under PRoot alone go different ways
-	Masked     int // results and files that two runs under PRoot alone do not have in common
+	Masked     int // results and files that PRoot answers by chance: see vm/chance.go, and those that two runs under PRoot alone do not have in common
 	Calls      int // operations that are one call that PRoot could have stopped
 	Answered   int // those of them without a stop, under PRoot with svcrelay
 	Alone      int // those of them without a stop, under PRoot alone
@@ -55,6 +55,7 @@ type Reply struct {
 	Mismatches []Mismatch
 	Problems   []string // cases that could not be run
 	Unsteady   []string // how two runs under PRoot alone differed
+	Masks      []string // some of the results that two runs under PRoot alone do not have in common
 	Kept       int      // how many of the cases that were given are done
 	Next       int      // the round that is next, where time ran out
 	Done       bool     // nothing was left out for lack of time
@@ -94,6 +95,7 @@ func (r *Reply) Add(more *Reply) {
 	r.Mismatches = append(r.Mismatches, more.Mismatches...)
 	r.Problems = append(r.Problems, more.Problems...)
 	r.Unsteady = append(r.Unsteady, more.Unsteady...)
+	r.Masks = append(r.Masks, more.Masks...)
 	r.Kept += more.Kept
 	r.Next, r.Done = more.Next, more.Done
 }

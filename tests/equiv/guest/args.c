@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { pages = 4 };
+enum { pages = 2 }; // 4 KiB each: two hold the longest path and the largest buffer
 
 static char *arenas[max_actors][max_args];
 static size_t page;

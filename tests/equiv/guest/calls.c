@@ -249,7 +249,12 @@ static void do_lsat(const struct line *l, const struct arg *a)
 {
 	(void)l;
 	int fd = openat(a[0].value, (char *)a[1].value, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
-	list(fd < 0 ? NULL : fdopendir(fd));
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	int err = errno;
+	if (fd >= 0 && d == NULL)
+		close(fd);
+	errno = err;
+	list(d);
 }
 
 static void do_realpath(const struct line *l, const struct arg *a)

@@ -144,9 +144,22 @@ static void put_stat(const struct stat *st)
 	put_time("mtime", st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
 }
 
+static uint64_t statx_dev(const struct statx *st)
+{
+	return (uint64_t)(st->stx_dev_major & 0xfff) << 8 | (st->stx_dev_minor & 0xff) | (uint64_t)(st->stx_dev_minor & ~0xffu) << 12;
+}
+
 static void put_statx(const struct statx *st)
 {
-	uint64_t dev = (uint64_t)(st->stx_dev_major & 0xfff) << 8 | (st->stx_dev_minor & 0xff) | (uint64_t)(st->stx_dev_minor & ~0xffu) << 12;
+	uint64_t dev = statx_dev(st), front;
+	memcpy(&front, st, sizeof front);
+	if (front == world_dev) {
+		// For files of --link2symlink PRoot 5.4.0 writes the other structure here, which begins with the device. What was here would
+		// have a block size in these bytes.
+		put(" as stat");
+		put_stat((const struct stat *)st);
+		return;
+	}
 	put(" mask %x blksize %u attributes %llx/%llx", st->stx_mask, st->stx_blksize, (long long)st->stx_attributes, (long long)st->stx_attributes_mask);
 	if (dev != world_dev) {
 		put(" other mode %o uid %u gid %u rdev %u:%u", st->stx_mode, st->stx_uid, st->stx_gid, st->stx_rdev_major, st->stx_rdev_minor);
@@ -195,14 +208,31 @@ static void put_address(const struct arg *a, const struct arg *len)
 	put_touched(a, n);
 }
 
+// know gives a file its number although the call failed: PRoot may deny what the kernel has done, in one of two runs, and
+// the numbers of all other files must be the same in both.
+static void know(char kind, const struct arg *a)
+{
+	if (kind == 'S' && a->size >= sizeof(struct stat)) {
+		const struct stat *st = (const struct stat *)a->start;
+		if (st->st_dev == world_dev)
+			inode(st->st_dev, st->st_ino);
+	}
+	if (kind == 'X' && a->size >= sizeof(struct statx)) {
+		const struct statx *st = (const struct statx *)a->start;
+		if (statx_dev(st) == world_dev)
+			inode(world_dev, st->stx_ino);
+	}
+}
+
 // put_out shows what a call left in a buffer.
 void put_out(char kind, const struct arg *args, int index, long ret, int err)
 {
 	const struct arg *a = &args[index];
-	(void)err;
 	if (kind == '-' || !a->buffer)
 		return;
 	if (ret < 0) {
+		if (err == EPERM)
+			know(kind, a);
 		if (kind != 'L')
 			put_touched(a, 0);
 		return;

@@ -62,6 +62,9 @@ func Report(w io.Writer, reply *cases.Reply, out string) error {
 	for _, u := range reply.Unsteady {
 		fmt.Fprintln(w, "unsteady:", u)
 	}
+	for _, m := range reply.Masks {
+		fmt.Fprintf(w, "masked: %.300s\n", m)
+	}
 	for _, p := range reply.Problems {
 		fmt.Fprintln(w, "problem:", p)
 	}

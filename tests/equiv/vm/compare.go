@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,22 @@ func (u *unsteady) add(a, b *outcome) {
 		}
 	}
 	u.all = u.all || len(u.lines)*100 > len(a.log)*mostUnsteady
+}
+
+// examples shows some of what is unsteady, as it is in two outcomes.
+func (u *unsteady) examples(name string, a, b *outcome) []string {
+	var out []string
+	for _, i := range slices.Sorted(maps.Keys(u.lines)) {
+		if x, y := line(a.log, i), line(b.log, i); x != y && len(out) < 3 {
+			out = append(out, fmt.Sprintf("%s: %q and %q", name, x, y))
+		}
+	}
+	for _, f := range slices.Sorted(maps.Keys(u.files)) {
+		if len(out) < 5 {
+			out = append(out, fmt.Sprintf("%s: file %s", name, f))
+		}
+	}
+	return out
 }
 
 // byFile keys the lines of a tree by the file that they are about.

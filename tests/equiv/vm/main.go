@@ -98,8 +98,11 @@ func (s stock) both(c *cases.Case) (a, b *outcome, err error) {
 	if a, err = s.run(c, alone); err != nil {
 		return nil, nil, err
 	}
-	b, err = s.run(c, with)
-	return a, b, err
+	if b, err = s.run(c, with); err != nil {
+		return nil, nil, err
+	}
+	agree(a, b)
+	return a, b, nil
 }
 
 // one compares one case. It returns false when there is no time for more.
@@ -128,6 +131,7 @@ func (w *worker) one(config string, c *cases.Case) bool {
 		w.reply.Unsteady = append(w.reply.Unsteady, fmt.Sprintf("%s: under PRoot alone it did not reach its end: %s, %q, last %q", c.Name, a.status, a.errs, line(a.log, len(a.log)-1)))
 		return true
 	}
+	f.Masked += agree(a, b)
 	d := compare(a, b)
 	if d.Kind == "" {
 		return true
@@ -141,6 +145,7 @@ func (w *worker) one(config string, c *cases.Case) bool {
 			w.reply.Problems = append(w.reply.Problems, c.Name+": "+err.Error())
 			return true
 		}
+		agree(a, again)
 		u.add(a, again)
 		if u.all {
 			f.Unsteady++
@@ -150,6 +155,7 @@ func (w *worker) one(config string, c *cases.Case) bool {
 		}
 		if d = compare(a.without(u), b.without(u)); d.Kind == "" {
 			f.Masked += len(u.lines) + len(u.files)
+			w.reply.Masks = append(w.reply.Masks, u.examples(c.Name, a, b)...)
 			return true
 		}
 	}

@@ -106,3 +106,52 @@ func TestFigures(t *testing.T) {
 		t.Errorf("%v", o.counts)
 	}
 }
+
+func TestByChance(t *testing.T) {
+	const st = "0 ino 1 mode 40755 nlink 3"
+	for _, c := range []struct {
+		x, y string
+		same bool
+	}{
+		{"9 fstat = -1 errno 1 touched 128 last 127", "9 fstat = " + st, true},
+		{"9 fstatat = " + st, "9 fstatat = -1 errno 1 touched 127 last 127", true},
+		{"9 statx = -1 errno 1 touched 256 last 255", "9 statx = 0 mask fff", true},
+		{"9 fstat = -1 errno 1", "9 fstat = " + st, false},                           // denied before the kernel did anything
+		{"9 fstat = -1 errno 9", "9 fstat = " + st, false},                           // another error
+		{"9 fstat = -1 errno 1 touched 128 last 127", "9 fstat = -1 errno 2", false}, // the kernel found it here, and not there
+		{"9 stat = -1 errno 1 touched 128 last 127", "9 stat = " + st, false},        // no such call
+		{"9 fstat = -1 errno 1 touched 128 last 127", "8 fstat = " + st, false},      // another line
+		{"9 ls = -1 errno 1", `9 ls 4"." 4".." errno 0`, true},
+		{`9 lsat 4"." 4".." errno 0`, "9 lsat = -1 errno 1", true},
+		{"9 ls = -1 errno 13", `9 ls 4"." 4".." errno 0`, false},
+		{`9 ls 4"." 4".." 8"a" errno 0`, `9 ls 4"." 4".." errno 0`, false},
+		{"9 open = -1 errno 1", "9 open = 3", false},
+		{"9 link = -558298896 errno 0", "9 link = -1077936128 errno 0", true},
+		{"9 linkat = 1358954496", "9 linkat = -1077936128 errno 0", true},
+		{"9 sys_linkat = 548545093872", "9 sys_linkat = 548545093616", true},
+		{"9 link = -558298896 errno 0", "9 link = 0", false},
+		{"9 link = -558298896 errno 0", "9 link = -1 errno 17", false},
+		{"9 link = -1 errno 2", "9 link = -1 errno 17", false},
+		{"9 symlink = -558298896 errno 0", "9 symlink = -1077936128 errno 0", false},
+	} {
+		a, b := &outcome{log: []string{c.x}, chance: true}, &outcome{log: []string{c.y}, chance: true}
+		n := agree(a, b)
+		if (n == 1) != c.same || (compare(a, b).Kind == "") != c.same {
+			t.Errorf("%s / %s: equal by chance: %v", c.x, c.y, n == 1)
+		}
+		a, b = &outcome{log: []string{c.x}}, &outcome{log: []string{c.y}}
+		if agree(a, b) != 0 || compare(a, b).Kind == "" {
+			t.Errorf("%s / %s: equal without --link2symlink", c.x, c.y)
+		}
+	}
+	denied := []string{"/equiv: error while loading shared libraries: libc.so.6: cannot stat shared object: Operation not permitted"}
+	if o := (&outcome{log: []string{""}, errs: denied, chance: true}); !o.notStarted() {
+		t.Error("a program that was not loaded has started")
+	}
+	if o := (&outcome{log: []string{"0 open = 3"}, errs: denied, chance: true}); o.notStarted() {
+		t.Error("a program that did something has not started")
+	}
+	if o := (&outcome{log: []string{""}, errs: denied}); o.notStarted() {
+		t.Error("without --link2symlink that is no chance")
+	}
+}

@@ -112,6 +112,24 @@ func (s stock) build(c *cases.Case, library string) (dev uint64, err error) {
 	return uint64(st.Dev), err
 }
 
+// resetKernel gives the files of the kernel that scripts reach as root their owners and rights back: they are not made afresh.
+func resetKernel() error {
+	for path, mode := range map[string]uint32{"/proc": 0o555, "/proc/version": 0o444, "/proc/stat": 0o444} {
+		if err := errors.Join(unix.Chown(path, 0, 0), unix.Chmod(path, mode)); err != nil {
+			return fmt.Errorf("reset %s: %w", path, err)
+		}
+	}
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC) // all such descriptors share one file
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := errors.Join(unix.Fchown(fd, 0, 0), unix.Fchmod(fd, 0o600)); err != nil {
+		return fmt.Errorf("reset the file of inotify: %w", err)
+	}
+	return nil
+}
+
 // protect makes a file immutable: a script that writes into the C library would end the program that runs it.
 func protect(path string) error {
 	const immutable = 0x10
