@@ -54,6 +54,12 @@ func TestProcFiles(t *testing.T) {
 	if !calm {
 		t.Error("system calls of a test make voluntary context switches")
 	}
+	notCounted()
+	if first := usage[nvcsw]; first < 1<<62 {
+		t.Errorf("%d stands for no count", first)
+	} else if notCounted(); usage[nvcsw] == first {
+		t.Error("two questions without an answer seem to have the same")
+	}
 	if quiet(switches() + 1000) {
 		t.Error("another number of switches is not noticed")
 	}

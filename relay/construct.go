@@ -23,7 +23,7 @@ func construct(argc, argv, envp uintptr, s *translate.Scratch) {
 	}
 	conf.load(&proc)
 	silent := conf.silent() && stops()
-	if !silent && !conf.wanted() || !mapTrampoline() {
+	if !silent && !conf.wanted() || shadowed(&proc) || !mapTrampoline() {
 		return
 	}
 	trampoline = true

@@ -35,6 +35,7 @@ func stops() bool {
 
 // waits is switches before there is a trampoline page.
 func waits() uint64 {
+	notCounted()
 	nocgo.Plain(nocgo.SysGetrusage, nocgo.RusageThread, uintptr(unsafe.Pointer(&usage)), 0, 0, 0, 0)
 	return usage[nvcsw]
 }

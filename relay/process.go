@@ -7,6 +7,7 @@ const (
 	atPhdr   = 3
 	atPhnum  = 5
 	atPagesz = 6
+	atHwcap  = 16
 	atSecure = 23
 )
 
@@ -25,6 +26,7 @@ type process struct {
 	phdr, phnum uintptr
 	page        uintptr
 	secure      bool
+	hwcap       uint64  // what the processor has
 	tracer      uint64  // PRoot's process number
 	counted     bool    // the kernel counts the filters of a process
 	alone       bool    // no filter but PRoot's looks at system calls
@@ -88,6 +90,8 @@ func (p *process) start(argc, argv, envp uintptr) bool {
 			p.phnum = v
 		case atPagesz:
 			p.page = v
+		case atHwcap:
+			p.hwcap = uint64(v)
 		case atSecure:
 			p.secure = v != 0
 		}

@@ -19,8 +19,9 @@ func abiProgram(t *testing.T) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	exe := filepath.Join(t.TempDir(), "abi")
-	args := []string{"-O2", "-pthread", `-DBASE="` + dir + `"`, "-o", exe}
-	for _, name := range []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c", "abifind.c", "abiproc.c"} {
+	args := []string{"-O2", "-pthread", "-mbranch-protection=standard", `-DBASE="` + dir + `"`, "-o", exe}
+	for _, name := range []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c", "abifind.c", "abiproc.c",
+		"abiclone.c", "abifault.c", "abimem.c", "abidebug.c", "abistart.c"} {
 		args = append(args, filepath.Join("../../tests/guest", name))
 	}
 	if msg, err := exec.Command("aarch64-linux-gnu-gcc", append(args, "-lgcc_eh")...).CombinedOutput(); err != nil {
@@ -41,7 +42,8 @@ func abi(lib, exe string, checks ...string) (string, error) {
 // five lengths, streaming mode and memory tags.
 func TestInvisible(t *testing.T) {
 	checks := []string{"registers", "stack-end", "stack-depth", "stack-growth", "errno", "mte", "sve", "sme", "small-stacks", "local-stack", "contexts", "jump-out",
-		"moved-away", "interrupted", "unwinding", "threads", "cancelled", "no-descriptors", "leaks"}
+		"moved-away", "interrupted", "unwinding", "threads", "cancelled", "no-descriptors", "leaks",
+		"segv", "result-changed", "straddle", "freed", "leftovers", "backtrace"}
 	out, err := abi(believer(t, nil), abiProgram(t), checks...)
 	if err != nil {
 		t.Errorf("%v:\n%s", err, out)

@@ -44,7 +44,8 @@ type Check struct {
 }
 
 // sources are the parts of the program.
-var sources = []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c", "abifind.c", "abiproc.c"}
+var sources = []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c", "abifind.c", "abiproc.c",
+	"abiclone.c", "abifault.c", "abimem.c", "abidebug.c", "abistart.c"}
 
 // job puts the program and the library into the guests. Their /tmp keeps no times of access (see fresh): those of two
 // reads differ.
@@ -66,7 +67,7 @@ func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.
 		for _, s := range sources {
 			files = append(files, filepath.Join(top, "tests/guest", s))
 		}
-		extra := []string{"-pthread", "-lgcc_eh"}
+		extra := []string{"-pthread", "-mbranch-protection=standard", "-lgcc_eh"} // signed return addresses, where the processor knows them
 		if g == "bullseye" {
 			extra = append(extra, "-lrt")
 		}
@@ -75,7 +76,7 @@ func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.
 		}
 		if g != "musl" {
 			cxx := filepath.Join(tmp, g+"-cxx")
-			if err := cc.CompileCXX(ctx, cxx, filepath.Join(top, "tests/guest/abicxx.cc"), "-fnon-call-exceptions", "-pthread", "-lrt"); err != nil {
+			if err := cc.CompileCXX(ctx, cxx, filepath.Join(top, "tests/guest/abicxx.cc"), "-fnon-call-exceptions", "-mbranch-protection=standard", "-pthread", "-lrt"); err != nil {
 				return j, err
 			}
 			j.Files[guest.Root(g)+thrower] = rig.File{HostPath: cxx}

@@ -162,7 +162,7 @@ static int chosen(const char *name, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static const struct check *all[] = {register_checks, signal_checks, process_checks};
+	static const struct check *all[] = {register_checks, signal_checks, process_checks, clone_checks, fault_checks, memory_checks, debug_checks, start_checks};
 	int failed = 0, timed = getenv("ABI_TIMES") != NULL;
 
 	self = argv[0];
@@ -173,6 +173,10 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	if (argc > 1 && strcmp(argv[1], "exec-me") == 0)
 		return argc == 2 ? 7 : access(argv[2], F_OK) != 0;
+	if (argc == 4 && strcmp(argv[1], "start") == 0) {
+		find_sites();
+		return start_report(atoi(argv[2]), argv[3]);
+	}
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	umask(022);
 	mkdir(BASE, 0755);

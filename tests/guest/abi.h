@@ -117,5 +117,9 @@ struct check {
 	int seconds;
 };
 extern const struct check register_checks[], signal_checks[], process_checks[];
+extern const struct check clone_checks[], fault_checks[], memory_checks[], debug_checks[], start_checks[];
+
+// start_report is what the program does that the check of starts starts.
+int start_report(int fd, const char *relative);
 
 #endif

@@ -490,7 +490,7 @@ static void unwinding_handler(int sig, siginfo_t *si, void *p)
 		for (int i = 0; i < 32; i++) {
 			if ((uintptr_t)fp % 8 || (uintptr_t)fp - uc->uc_mcontext.sp >= 0x8000)
 				break; // no record: musl's functions have none, and use x29 for other things
-			if (inside_of(fp[1], unwinding)) {
+			if (inside_of(fp[1] & 0xffffffffffff, unwinding)) { // without a signature
 				walked_ok[w]++;
 				break;
 			}

@@ -5,11 +5,13 @@
 //   refuse execute ERRNO PROGRAM [ARG...]           mprotect that asks for execution fails
 //   refuse nothing PROGRAM [ARG...]                 a filter that allows everything
 //   refuse limit RESOURCE VALUE PROGRAM [ARG...]    setrlimit
+//   refuse privileges PROGRAM [ARG...]              it starts as one that changes its user, as the kernel sees it (AT_SECURE)
 #include "guest.h"
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -53,6 +55,18 @@ int main(int argc, char **argv)
 	} else if (strcmp(how, "nothing") == 0) {
 		struct sock_filter p[] = {ALLOW};
 		filter(p, 1);
+	} else if (strcmp(how, "privileges") == 0) {
+		if (setresuid(1000, 0, 0) != 0) {
+			perror("refuse: setresuid");
+			return 2;
+		}
+		argv[1] = (char *)"with-privileges";
+		execv("/proc/self/exe", argv);
+	} else if (strcmp(how, "with-privileges") == 0) {
+		if (!getauxval(AT_SECURE)) {
+			fputs("refuse: not AT_SECURE\n", stderr);
+			return 2;
+		}
 	} else if (strcmp(how, "limit") == 0 && argc > 4) {
 		struct rlimit l = {strtoul(argv[3], NULL, 0), strtoul(argv[3], NULL, 0)};
 		if (setrlimit(atoi(argv[2]), &l) != 0) {
@@ -61,7 +75,7 @@ int main(int argc, char **argv)
 		}
 		rest = argv + 4;
 	} else {
-		fputs("usage: refuse call|trampoline|execute|nothing|limit ... PROGRAM [ARG...]\n", stderr);
+		fputs("usage: refuse call|trampoline|execute|nothing|limit|privileges ... PROGRAM [ARG...]\n", stderr);
 		return 2;
 	}
 	execvp(rest[0], rest);

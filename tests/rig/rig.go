@@ -45,6 +45,8 @@ type Job struct {
 	Timeout  time.Duration     // of this machine's time; default 5 minutes
 	MemoryMB int               // default 2048
 	Said     func(line string) // if not nil, called with every line of the VM's console, soon after it was written
+
+	KernelOptions string // on the kernel's command line, besides what the machine needs
 }
 
 // Result is what came back.
@@ -92,7 +94,7 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	}
 	defer os.RemoveAll(dir)
 	m := qemu.Machine{Image: b.kernel.Image, Initrds: append(b.archives, last), CPU: job.CPU, CPUs: job.CPUs, ICount: job.ICount,
-		MemoryMB: job.MemoryMB, Timeout: job.Timeout, Said: job.Said}
+		MemoryMB: job.MemoryMB, Timeout: job.Timeout, Said: job.Said, Options: job.KernelOptions}
 	start := time.Now()
 	disk, console, err := m.Boot(ctx, dir)
 	if err != nil {

@@ -57,6 +57,7 @@ type setting struct {
 	inner    []string // variables of the guest's program
 	options  []string // PRoot's options; default: corpus.Bindings
 	wrap     []string // program in the guest that starts the workload
+	outside  []string // program in the VM that starts everything
 	before   string   // LD_PRELOAD libraries, before (byVariable) or besides (byFile) ours
 	dir      string   // the launcher's current directory in the VM
 	noW      bool     // no -w option
@@ -86,6 +87,7 @@ var workloads = map[string][]string{
 	"python":  {"/usr/bin/python3", "-B", "-c", "import json, os; print(list(os.walk('/c/dir')), [os.path.realpath('/c/' + n).replace(str(os.getpid()), 'PID') for n in os.listdir('/c')], json.__file__)"},
 	"true":    {"/bin/true"},
 	"listing": {"/bin/ls", "-l", "/c/dir/sub", "/etc/passwd", "/etc/skel", "/missing"},
+	"fixed":   {progDir + "/paths@fixed", progDir + "/few.list"},
 	"state":   {progDir + "/state"},
 }
 
@@ -123,7 +125,7 @@ func (s setting) command(workload string, with bool) rig.Command {
 		c.Argv = append([]string{"/bin/sh", "-c", prepare, workDir}, argv...)
 		return c
 	}
-	c.Argv = []string{"/bin/sh", "-c", prepare, root + workDir}
+	c.Argv = append([]string{"/bin/sh", "-c", prepare, root + workDir}, s.outside...)
 	if with && s.launcher == bySvcrelay {
 		c.Argv = append(c.Argv, toolDir+"/svcrelay", "run", "--")
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,6 +37,12 @@ var shellScript []byte
 var guestPrograms = map[string][]string{
 	"paths": nil, "cwd": nil, "mutate": nil, "signals": nil, "state": nil, "refuse": nil,
 	"threads": {"-pthread"}, "liboccupy.so": {"-shared", "-fPIC", "-nostartfiles"}, "libstarted.so": {"-shared", "-fPIC", "-pthread"},
+}
+
+// bookwormPrograms are compiled for that guest only. The text of what is after "@" is where the trampoline page would be.
+var bookwormPrograms = map[string][]string{
+	"static": {"-static-pie"}, "libhuge.so": {"-shared", "-fPIC"}, "libcrowd.so": {"-shared", "-fPIC"},
+	"paths@fixed": {"-no-pie", "-Wl,-Ttext-segment=0xffff00000"},
 }
 
 // compareSettings boots one VM, runs all settings in it and reports every difference.
@@ -214,9 +221,14 @@ func addGuest(ctx context.Context, job *rig.Job, name, top, tmp string) error {
 	if err := os.MkdirAll(tmp, 0o755); err != nil {
 		return err
 	}
-	for prog, extra := range guestPrograms {
+	programs := maps.Clone(guestPrograms)
+	if name == "bookworm" {
+		maps.Copy(programs, bookwormPrograms)
+	}
+	for prog, extra := range programs {
 		out := filepath.Join(tmp, prog)
-		source := filepath.Join(top, "tests/guest", strings.TrimSuffix(strings.TrimPrefix(prog, "lib"), ".so")+".c")
+		stem, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(prog, "lib"), ".so"), "@")
+		source := filepath.Join(top, "tests/guest", stem+".c")
 		if strings.HasPrefix(name, "musl") && strings.HasPrefix(prog, "lib") {
 			continue
 		}
@@ -235,6 +247,7 @@ func addGuest(ctx context.Context, job *rig.Job, name, top, tmp string) error {
 		}
 	}
 	if name == "bookworm" {
+		job.Files[toolDir+"/refuse"] = rig.File{HostPath: filepath.Join(tmp, "refuse")} // the VM's C library is this guest's
 		// A PRoot of the guest's own, for the nested settings.
 		program, err := proot.Program(ctx)
 		if err != nil {

@@ -23,6 +23,7 @@ type Machine struct {
 	CPUs     int    // more than one only without ICount
 	ICount   bool   // one instruction is one nanosecond of the VM's time
 	MemoryMB int
+	Options  string            // for the kernel, besides its own
 	Timeout  time.Duration     // of this machine's time
 	Said     func(line string) // if not nil, called with every line of the console, soon after it was written
 }
@@ -86,7 +87,7 @@ func (m Machine) args(initrd, disk, log string) []string {
 		"-serial", "file:" + log,
 		"-drive", "if=none,id=out,format=raw,file=" + disk, "-device", "virtio-blk-device,drive=out",
 		"-kernel", m.Image, "-initrd", initrd,
-		"-append", kernel}
+		"-append", strings.TrimSpace(kernel + " " + m.Options)}
 	if m.ICount {
 		args = append(args, "-icount", "shift=0,sleep=off")
 	}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// broken are changes of one line of the library's sources, and the check that must notice each.
+var broken = []struct {
+	name, file, was, is, check string
+}{
+	{"a pointer to read is believed", "../nocgo/probe.go",
+		"return !tagged(addr) && Raw(SysRtSigprocmask, ^uintptr(0), addr, 0, 8, 0, 0) == Fail(EINVAL)", "return !tagged(addr)", "straddle"},
+	{"a pointer to read is believed, and faults", "../nocgo/probe.go",
+		"return !tagged(addr) && Raw(SysRtSigprocmask, ^uintptr(0), addr, 0, 8, 0, 0) == Fail(EINVAL)", "return !tagged(addr)", "segv"},
+	{"a page to write is believed", "../nocgo/probe.go",
+		"addr&(probeGranule-1) <= probeGranule-8 && Raw(SysRtSigprocmask, 0, 0, addr, 8, 0, 0) == 0", "addr > probeGranule", "freed"},
+	{"too much is written", "../translate/deliver.go", "for i := uintptr(0); i < n; i += 32 {", "for i := uintptr(0); i <= n; i += 32 {", "straddle"},
+}
+
+// TestBrokenSourcesAreNoticed runs the checks of memory with libraries in which one line is wrong.
+func TestBrokenSourcesAreNoticed(t *testing.T) {
+	exe := abiProgram(t)
+	for _, b := range broken {
+		text, err := os.ReadFile(filepath.Join("..", b.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := strings.Replace(string(text), b.was, b.is, 1)
+		if wrong == string(text) {
+			t.Errorf("%s: %s has no such line", b.name, b.file)
+			continue
+		}
+		lib := believer(t, map[string]string{b.file: wrong})
+		if out, err := abi(lib, exe, "-n", "2", b.check); err == nil || !strings.Contains(out, b.check+" FAIL") {
+			t.Errorf("%s: %s does not notice: %v\n%s", b.name, b.check, err, out)
+		}
+	}
+}
