@@ -126,7 +126,7 @@ static int walk(pid_t pid, uintptr_t fp)
 // A debugger stops the program in the middle of its calls, finds the caller, and steps on until the call has come back.
 static void debugger(void)
 {
-	int status, stops = 0, inside = 0, walked = 0, stepped = 0, returned = 0, wanted = 20 + scaled(200);
+	int status, stops = 0, inside = 0, walked = 0, stepped = 0, returned = 0, wanted = 12 + scaled(200);
 	fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0)

@@ -346,7 +346,7 @@ static void straddle(void)
 			bad("%s: no site answers it", s->name);
 			continue;
 		}
-		int n = places_of(s, scaled(100) < 100 ? 7 : 1);
+		int n = places_of(s, scaled(100) < 100 ? 13 : 1);
 		for (int k = 0; k < n; k++) {
 			put(s, &places[k], places[k].own);
 			answered += places[k].own->answer >= 0;
@@ -422,7 +422,7 @@ static void freed(void)
 	lent = mmap(NULL, 8 * lent_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); // and room to move to
 	pthread_create(&t, NULL, taker, NULL);
 	ask(give_back);
-	unsigned share = scaled(100) < 100 ? 3 : 1, turn = 0;
+	unsigned share = scaled(100) < 100 ? 5 : 1, turn = 0;
 	int made = 0;
 	for (int i = 0; i < nshapes; i++) {
 		const struct shape *s = &shapes[i];
