@@ -153,7 +153,7 @@ void exceptions(int count)
 			span = took * 3 / 2;
 	}
 	long calls = 0;
-	while (caught < count && calls < 400L * count) {
+	while (caught < count && calls < 400L * count + 20000) {
 		calls++;
 		try {
 			soon();
