@@ -123,7 +123,7 @@ watch() {
 }
 
 # long names the suites in tests/ that a plain "test" leaves out.
-long=(abi programs)
+long=(programs)
 
 # run_tests runs all tests but those that take long: run_tests [all]
 run_tests() {

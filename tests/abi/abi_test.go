@@ -33,6 +33,7 @@ func TestCells(t *testing.T) {
 // TestMany makes all of 10,000 signals, 1,000 jumps out of relays and 100,000 calls in one cell.
 func TestMany(t *testing.T) {
 	rig.NeedVM(t)
+	rig.NeedTime(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	defer cancel()
 	j, err := job(ctx, "6.1", "cortex-a76", []string{"bookworm"}, t.TempDir())
