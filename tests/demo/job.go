@@ -4,21 +4,17 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"svcrelay/tests/corpus"
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
-	"svcrelay/tests/rig/repo"
-	"svcrelay/tests/rig/toolchain"
+	"svcrelay/tests/rig/product"
 )
 
-// Where things are in the VM, and in the guest.
+// Where the programs are, and what the fourth of them does.
 const (
-	toolDir  = "/opt/svcrelay"           // in the VM
-	libPath  = "/usr/lib/libsvcrelay.so" // in the guest
-	testDir  = "/opt/demo"               // in the guest
+	testDir  = "/opt/demo" // in the guest
 	imports  = "import argparse, asyncio, email, http.client, json, logging, pathlib, subprocess, tempfile, unittest"
 	showMods = "; import sys; print(len(sys.modules)); [print(n, getattr(m, '__file__', None)) for n, m in sorted(sys.modules.items())]"
 )
@@ -57,29 +53,17 @@ func makeJob(ctx context.Context, s settings, tmp string) (rig.Job, error) {
 		return job, err
 	}
 	corpus.AddTo(job.Files, tr, root+corpus.DemoDir)
-	cc, err := toolchain.For(ctx, s.guest)
-	if err != nil {
-		return job, err
-	}
-	top, err := repo.Root()
-	if err != nil {
-		return job, err
-	}
 	for _, name := range []string{"ops", "timed"} {
-		out := filepath.Join(tmp, name)
-		if err := cc.Compile(ctx, out, []string{filepath.Join(top, "tests/guest", name+".c")}); err != nil {
+		if err := product.Compile(ctx, &job, tmp, s.guest, name+".c", testDir+"/"+name); err != nil {
 			return job, err
 		}
-		job.Files[root+testDir+"/"+name] = rig.File{HostPath: out}
 	}
 	if !s.without {
-		for name, at := range map[string]string{
-			"svcrelay-arm64": toolDir + "/svcrelay", "libsvcrelay-tracer.so": toolDir + "/libsvcrelay-tracer.so", "libsvcrelay.so": root + libPath,
-		} {
-			job.Files[at] = rig.File{HostPath: filepath.Join(s.dist, name)}
+		if err := product.Add(&job, s.dist); err != nil {
+			return job, err
 		}
 	}
-	job.Files[root+"/var/preload"] = rig.File{Data: []byte(libPath + "\n"), Mode: 0o644}
+	job.Files[root+"/var/preload"] = rig.File{Data: []byte(product.Library + "\n"), Mode: 0o644}
 
 	// Debian compiles python's modules when the package is installed; here the first run does.
 	add := func(c rig.Command) { job.Commands = append(job.Commands, c) }
@@ -110,7 +94,7 @@ func (s settings) in(column, name string, env []string, argv ...string) rig.Comm
 	case column == proot || s.without:
 		c.Argv = append(rig.PRootArgs(s.guest, nil), argv...)
 	default:
-		c.Argv = append([]string{toolDir + "/svcrelay", "run", "--"}, append(rig.PRootArgs(s.guest, nil), argv...)...)
+		c.Argv = append([]string{product.Command, "run", "--"}, append(rig.PRootArgs(s.guest, nil), argv...)...)
 	}
 	return c
 }

@@ -13,6 +13,7 @@ import (
 
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
+	"svcrelay/tests/rig/product"
 	"svcrelay/tests/rig/repo"
 	"svcrelay/tests/rig/toolchain"
 )
@@ -30,10 +31,8 @@ var allGuests = []string{"bullseye", "bookworm", "trixie", "forky", "musl"}
 
 // Where things are.
 const (
-	toolDir = "/opt/svcrelay"           // in the VM
-	libPath = "/usr/lib/libsvcrelay.so" // in a guest
-	progDir = "/opt/t"                  // in a guest
-	workDir = "/tmp/work"               // in a guest; empty when a program starts
+	progDir = "/opt/t"    // in a guest
+	workDir = "/tmp/work" // in a guest; empty when a program starts
 )
 
 // suite is a guest program and what it must say.
@@ -79,14 +78,16 @@ func run(t *testing.T, job rig.Job, list []suite) {
 	var places []place
 	job.Files = map[string]rig.File{}
 	tmp := t.TempDir()
+	if err := product.Add(&job, *dist); err != nil {
+		t.Fatal(err)
+	}
 	if err := addPlugin(ctx, &job, filepath.Join(tmp, "libplugin.so")); err != nil {
 		t.Fatal(err)
 	}
 	wanted := regexp.MustCompile(*suites)
 	for _, g := range job.Guests {
-		if err := addLibraries(&job, g); err != nil {
-			t.Fatal(err)
-		}
+		// Debian's installation makes it; without it glibc 2.31 asks name servers before it looks into files.
+		job.Files[guest.Root(g)+"/etc/nsswitch.conf"] = rig.File{Data: []byte("passwd: files\ngroup: files\nhosts: files dns\n"), Mode: 0o644}
 		for _, s := range list {
 			if s.noMusl && g == "musl" || !wanted.MatchString(s.name) {
 				continue
@@ -106,30 +107,6 @@ func run(t *testing.T, job rig.Job, list []suite) {
 			p.judge(t, outcomes[p.first:p.first+len(p.ways)])
 		})
 	}
-}
-
-// addLibraries adds what is tested, and what a suite expects to find in a guest.
-func addLibraries(job *rig.Job, name string) error {
-	if *dist == "" {
-		top, err := repo.Root()
-		if err != nil {
-			return err
-		}
-		*dist = filepath.Join(top, "dist")
-	}
-	root := guest.Root(name)
-	for file, at := range map[string]string{
-		"svcrelay-arm64": toolDir + "/svcrelay", "libsvcrelay-tracer.so": toolDir + "/libsvcrelay-tracer.so", "libsvcrelay.so": root + libPath,
-	} {
-		from := filepath.Join(*dist, file)
-		if _, err := os.Stat(from); err != nil {
-			return fmt.Errorf("%w; build it with ./build.sh", err)
-		}
-		job.Files[at] = rig.File{HostPath: from}
-	}
-	// Debian's installation makes it; without it glibc 2.31 asks name servers before it looks into files.
-	job.Files[root+"/etc/nsswitch.conf"] = rig.File{Data: []byte("passwd: files\ngroup: files\nhosts: files dns\n"), Mode: 0o644}
-	return nil
 }
 
 func addProgram(ctx context.Context, job *rig.Job, name, out string, s suite) error {
@@ -187,8 +164,7 @@ func command(name string, w way, s suite) rig.Command {
 	case underPRoot:
 		c.Argv = append([]string{"/bin/sh", "-c", prepare, root + workDir}, append(rig.PRootArgs(name, nil), argv...)...)
 	default:
-		c.Argv = append([]string{"/bin/sh", "-c", prepare, root + workDir, toolDir + "/svcrelay", "run", "--"}, rig.PRootArgs(name, nil)...)
-		c.Argv = append(append(c.Argv, "/usr/bin/env", "LD_PRELOAD="+libPath), argv...)
+		c.Argv = append([]string{"/bin/sh", "-c", prepare, root + workDir}, product.Run(rig.PRootArgs(name, nil), argv...)...)
 	}
 	return c
 }

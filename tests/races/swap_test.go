@@ -2,8 +2,8 @@
 package races
 
 import (
+	"errors"
 	"flag"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,8 +12,7 @@ import (
 
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
-	"svcrelay/tests/rig/repo"
-	"svcrelay/tests/rig/toolchain"
+	"svcrelay/tests/rig/product"
 )
 
 // How often every path is asked about in each race. The full number takes some minutes:
@@ -28,26 +27,11 @@ const alone = 50
 // with nothing remembered and with the default lifetime, as under PRoot alone.
 func TestSwaps(t *testing.T) {
 	rig.NeedVM(t)
-	top, err := repo.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cc, err := toolchain.For(t.Context(), "bookworm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(t.TempDir(), "swap")
-	if err := cc.Compile(t.Context(), program, []string{filepath.Join(top, "tests/guest/swap.c")}, "-pthread"); err != nil {
-		t.Fatal(err)
-	}
 	root := guest.Root("bookworm")
-	dist := filepath.Join(top, "dist")
-	job := rig.Job{CPUs: 2, Guests: []string{"bookworm"}, KeepOn: true, Timeout: 25 * time.Minute, Files: map[string]rig.File{
-		root + "/opt/swap":                    {HostPath: program},
-		root + "/usr/lib/libsvcrelay.so":      {HostPath: filepath.Join(dist, "libsvcrelay.so")},
-		"/opt/svcrelay/svcrelay":              {HostPath: filepath.Join(dist, "svcrelay-arm64")},
-		"/opt/svcrelay/libsvcrelay-tracer.so": {HostPath: filepath.Join(dist, "libsvcrelay-tracer.so")},
-	}}
+	job := rig.Job{CPUs: 2, Guests: []string{"bookworm"}, KeepOn: true, Timeout: 25 * time.Minute}
+	if err := errors.Join(product.Add(&job, ""), product.Compile(t.Context(), &job, t.TempDir(), "bookworm", "swap.c", "/opt/swap", "-pthread")); err != nil {
+		t.Fatal(err)
+	}
 	add := func(name, dir string, times int, env []string, argv ...string) {
 		job.Commands = append(job.Commands, rig.Command{Argv: []string{"/bin/mkdir", root + dir}})
 		job.Commands = append(job.Commands, rig.Command{Name: name, Env: append([]string{"PATH=/usr/bin:/bin"}, env...), Timeout: 10 * time.Minute,
@@ -55,10 +39,9 @@ func TestSwaps(t *testing.T) {
 	}
 	proot := rig.PRootArgs("bookworm", nil)
 	add("PRoot alone", "/tmp/alone", alone, nil, proot...)
-	run := append([]string{"/opt/svcrelay/svcrelay", "run", "--"}, proot...)
-	preload := "LD_PRELOAD=/usr/lib/libsvcrelay.so"
-	add("nothing remembered", "/tmp/zero", *iterations, []string{"PROOT_FP_STATS=1", "PROOT_FP_TTL_MS=0"}, append(run, "/usr/bin/env", preload)...)
-	add("default lifetime", "/tmp/default", *iterations, []string{"PROOT_FP_STATS=1"}, append(run, "/usr/bin/env", preload)...)
+	run := product.Run(proot)
+	add("nothing remembered", "/tmp/zero", *iterations, []string{"PROOT_FP_STATS=1", "PROOT_FP_TTL_MS=0"}, run...)
+	add("default lifetime", "/tmp/default", *iterations, []string{"PROOT_FP_STATS=1"}, run...)
 	res, err := rig.Run(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)

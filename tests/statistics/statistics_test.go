@@ -2,8 +2,8 @@
 package statistics
 
 import (
+	"errors"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,8 +12,7 @@ import (
 
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
-	"svcrelay/tests/rig/repo"
-	"svcrelay/tests/rig/toolchain"
+	"svcrelay/tests/rig/product"
 )
 
 // ways are the ways in which a program ends, and how often the calls of ends.c are found in each of its lines, in any
@@ -31,29 +30,13 @@ var ways = map[string][]int{
 // TestLines runs a program that ends in every way and adds up what was said about it.
 func TestLines(t *testing.T) {
 	rig.NeedVM(t)
-	top, err := repo.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cc, err := toolchain.For(t.Context(), "bookworm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(t.TempDir(), "ends")
-	if err := cc.Compile(t.Context(), program, []string{filepath.Join(top, "tests/guest/ends.c")}, "-pthread"); err != nil {
-		t.Fatal(err)
-	}
 	root := guest.Root("bookworm")
-	dist := filepath.Join(top, "dist")
-	job := rig.Job{ICount: true, Kernel: "6.1", Guests: []string{"bookworm"}, KeepOn: true, Return: []string{root + "/tmp/log-*"}, Files: map[string]rig.File{
-		root + "/opt/ends":                    {HostPath: program},
-		root + "/usr/lib/libsvcrelay.so":      {HostPath: filepath.Join(dist, "libsvcrelay.so")},
-		"/opt/svcrelay/svcrelay":              {HostPath: filepath.Join(dist, "svcrelay-arm64")},
-		"/opt/svcrelay/libsvcrelay-tracer.so": {HostPath: filepath.Join(dist, "libsvcrelay-tracer.so")},
-	}}
+	job := rig.Job{ICount: true, Kernel: "6.1", Guests: []string{"bookworm"}, KeepOn: true, Return: []string{root + "/tmp/log-*"}}
+	if err := errors.Join(product.Add(&job, ""), product.Compile(t.Context(), &job, t.TempDir(), "bookworm", "ends.c", "/opt/ends", "-pthread")); err != nil {
+		t.Fatal(err)
+	}
 	for way := range ways {
-		argv := append([]string{"/opt/svcrelay/svcrelay", "run", "--"}, rig.PRootArgs("bookworm", nil)...)
-		job.Commands = append(job.Commands, rig.Command{Name: way, Argv: append(argv, "/usr/bin/env", "LD_PRELOAD=/usr/lib/libsvcrelay.so", "/opt/ends", way),
+		job.Commands = append(job.Commands, rig.Command{Name: way, Argv: product.Run(rig.PRootArgs("bookworm", nil), "/opt/ends", way),
 			Env: []string{"PATH=/usr/bin:/bin", "PROOT_FP_STATS=1", "PROOT_FP_LOG=/tmp/log-" + way}})
 	}
 	res, err := rig.Run(t.Context(), job)

@@ -2,7 +2,7 @@ package withdraw
 
 import (
 	"context"
-	"path/filepath"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,15 +10,11 @@ import (
 
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
-	"svcrelay/tests/rig/repo"
-	"svcrelay/tests/rig/toolchain"
+	"svcrelay/tests/rig/product"
 )
 
-// Where things are, in the VM and in the guest.
+// Where things are in the guest.
 const (
-	command = "/opt/svcrelay/svcrelay"
-	shim    = "/opt/svcrelay/libsvcrelay-tracer.so"
-	library = "/usr/lib/libsvcrelay.so"
 	program = "/opt/withdraw"
 	work    = "/tmp/work"
 )
@@ -49,22 +45,11 @@ func TestWithdrawn(t *testing.T) {
 	rig.NeedVM(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer cancel()
-	top, err := repo.Root()
-	if err != nil {
+	root := guest.Root("bookworm")
+	job := rig.Job{Kernel: "6.1", ICount: true, KeepOn: true, Guests: []string{"bookworm"}, Timeout: 5 * time.Minute}
+	if err := errors.Join(product.Add(&job, ""), product.Compile(ctx, &job, t.TempDir(), "bookworm", "withdraw.c", program)); err != nil {
 		t.Fatal(err)
 	}
-	cc, err := toolchain.For(ctx, "bookworm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, root := filepath.Join(t.TempDir(), "withdraw"), guest.Root("bookworm")
-	if err := cc.Compile(ctx, compiled, []string{filepath.Join(top, "tests/guest/withdraw.c")}); err != nil {
-		t.Fatal(err)
-	}
-	dist := func(name string) rig.File { return rig.File{HostPath: filepath.Join(top, "dist", name)} }
-	job := rig.Job{Kernel: "6.1", ICount: true, KeepOn: true, Guests: []string{"bookworm"}, Timeout: 5 * time.Minute, Files: map[string]rig.File{
-		command: dist("svcrelay-arm64"), shim: dist("libsvcrelay-tracer.so"), root + library: dist("libsvcrelay.so"), root + program: {HostPath: compiled},
-	}}
 	var names []string
 	for kind := range kinds {
 		names = append(names, kind)
@@ -85,14 +70,10 @@ func TestWithdrawn(t *testing.T) {
 func look(root, kind string, with bool) rig.Command {
 	proot := []string{rig.PRootPath, "-r", root, "-w", "/", "-b", "/proc", "-b", "/dev", "-b", "/sys"}
 	line := `umount "$0" 2>/dev/null; rm -rf "$0" && mkdir -p "$0" && exec "$@"`
-	argv := []string{"/bin/sh", "-c", line, root + work}
 	if with {
-		argv = append(append(argv, command, "run", "--"), proot...)
-		argv = append(argv, "/usr/bin/env", "LD_PRELOAD="+library)
-	} else {
-		argv = append(argv, proot...)
+		proot = product.Run(proot)
 	}
-	argv = append(argv, program, kind, work)
+	argv := append([]string{"/bin/sh", "-c", line, root + work}, append(proot, program, kind, work)...)
 	return rig.Command{Name: kind, Argv: argv, Env: []string{"PATH=/usr/bin:/bin"}, Timeout: 20 * time.Second}
 }
 
