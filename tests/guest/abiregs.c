@@ -349,7 +349,8 @@ static void bad_calls(unsigned nr)
 static void pointers(unsigned count)
 {
 	prepare();
-	int made = 0;
+	// With little time half of them: which one depends on the C library.
+	int made = 0, step = scaled(100) < 100 ? 2 : 1, first = nsites % step;
 	static const unsigned nrs[] = {79, 56, 48, 78, 291, 8, 11, 5, 6, 14, 15, 17, 33, 34, 35, 36, 37, 38, 43, 45, 49, 53, 54, 88, 160, 276, 437, 439, 452};
 	if (count > sizeof nrs / sizeof *nrs)
 		count = sizeof nrs / sizeof *nrs;
@@ -361,10 +362,10 @@ static void pointers(unsigned count)
 			pointer_calls(nrs[n]);
 		else
 			bad_calls(nrs[n]);
-		for (int k = 0; k < ntrials; k++)
+		for (int k = first; k < ntrials; k += step)
 			own(&trials_[k], &results[k]);
 		aim(s);
-		for (int k = 0; k < ntrials; k++, made++) {
+		for (int k = first; k < ntrials; k += step, made++) {
 			attempt(&trials_[k], some_sp());
 			compare(s, &trials_[k], &results[k]);
 		}
