@@ -108,6 +108,8 @@ func reasonText(why translate.Reason) string {
 		return "differs"
 	case translate.Address:
 		return "address"
+	case translate.Unstopped:
+		return "unstopped"
 	}
 	return "other"
 }

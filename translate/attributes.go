@@ -16,6 +16,9 @@ func (v *View) chmod(s *Scratch, c *Call) (uintptr, Reason) {
 	} else {
 		errno, why = v.find(s, c.Arg[0], c.Arg[1], true)
 	}
+	if why == Proc && s.proc == procNumber {
+		return v.chmodOpen(s, c)
+	}
 	if errno != 0 || why != Answered {
 		return outcome(errno, why)
 	}
@@ -23,6 +26,32 @@ func (v *View) chmod(s *Scratch, c *Call) (uintptr, Reason) {
 		return nocgo.Raw(nocgo.SysFchmodat, s.fd, s.call, c.Arg[2], 0, 0, 0), Answered
 	}
 	return v.attribute(s, closes, nocgo.SysFchmodat, c.Arg[2], 0, 0)
+}
+
+// chmodOpen answers fchmodat of /proc/self/fd/N, which begin has found: C libraries without fchmodat2 change the mode of what is
+// certainly no link like that. PRoot makes it the number of the thread and leaves the link itself to the kernel. The rights
+// that it lends are on what the descriptor is of.
+func (v *View) chmodOpen(s *Scratch, c *Call) (uintptr, Reason) {
+	fd := v.ownDescriptor(s)
+	if nocgo.Failed(nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, s.call, s.statAddr(), 0, 0, 0)) {
+		return 0, Proc
+	}
+	mode := s.stat.Mode
+	if v.faked != 0 && lends(mode) {
+		return 0, Rights
+	}
+	if v.modes&HardLinks != 0 {
+		if why := v.openTwin(s, fd); why != Answered {
+			return 0, why
+		}
+	}
+	if mode&nocgo.ModeType != nocgo.ModeDirectory || c.Arg[2]&searchable == searchable {
+		return nocgo.Raw(nocgo.SysFchmodat, nocgo.AtFdcwd, s.call, c.Arg[2], 0, 0, 0), Answered
+	}
+	nocgo.Add32(&v.gen, 1)
+	r := nocgo.Raw(nocgo.SysFchmodat, nocgo.AtFdcwd, s.call, c.Arg[2], 0, 0, 0)
+	nocgo.Add32(&v.gen, 1)
+	return r, Answered
 }
 
 // chown answers fchownat. Another owner or group may have less rights; where everybody may search, nobody is shut out.

@@ -104,14 +104,14 @@ func (v *View) SpacesSeen() bool {
 
 // mount issues mount, umount2 or pivot_root. Termux's fork makes bindings of them, for all its processes; with another
 // PRoot the kernel does what was asked for, if it allows it. Either way nobody answers any more if it succeeds.
-func (v *View) mount(c *Call) (uintptr, Reason) {
+func (v *View) mount(s *Scratch, c *Call) (uintptr, Reason) {
 	if v.board == 0 {
 		v.Withdraw()
 		return 0, Withdrawn
 	}
 	b := (*Board)(nocgo.Ptr(v.board))
 	nocgo.Add32(&b.Changed, 1)
-	r := v.plain(c)
+	r := v.plain(s, c)
 	if nocgo.Failed(r) {
 		nocgo.Add32(&b.Changed, ^uint32(0))
 	}
@@ -120,16 +120,16 @@ func (v *View) mount(c *Call) (uintptr, Reason) {
 
 // leaveFor issues chroot, unshare or setns, after which this process, and those that come of it, see other files. An
 // executed program notices by itself that its root is another; of name spaces the board tells it.
-func (v *View) leaveFor(c *Call) (uintptr, Reason) {
+func (v *View) leaveFor(s *Scratch, c *Call) (uintptr, Reason) {
 	const spaces = 0x7e020080 // CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS and so on, CLONE_NEWTIME
 	if c.Nr == nocgo.SysUnshare && c.Arg[0]&spaces == 0 {
-		return v.plain(c), Answered
+		return v.plain(s, c), Answered
 	}
 	nocgo.CompareAndSwap32(&v.state, stateReady, stateAway)
 	if c.Nr != nocgo.SysChroot && v.board != 0 {
 		nocgo.StoreRelease32(&(*Board)(nocgo.Ptr(v.board)).Spaces, 1)
 	}
-	r := v.plain(c)
+	r := v.plain(s, c)
 	if nocgo.Failed(r) {
 		nocgo.CompareAndSwap32(&v.state, stateAway, stateReady)
 	} else {

@@ -26,49 +26,49 @@ func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
 	case nocgo.SysRenameat, nocgo.SysRenameat2:
 		file := (c.Nr == nocgo.SysRenameat || c.Arg[4] == 0) && v.isFile(s, c.Arg[0], c.Arg[1], true)
 		if file {
-			return v.counted(c, &v.links), Answered // the new name may have been a link
+			return v.counted(s, c, &v.links), Answered // the new name may have been a link
 		}
 		nocgo.Add32(v.moves(), 1)
-		r := v.counted(c, &v.gen)
+		r := v.counted(s, c, &v.gen)
 		nocgo.Add32(v.moves(), 1)
 		return r, Answered
 	case nocgo.SysUnlinkat:
 		if c.Arg[2]&nocgo.AtRemovedir == 0 {
-			return v.counted(c, &v.links), Answered
+			return v.counted(s, c, &v.links), Answered
 		}
-		return v.counted(c, &v.gen), Answered
+		return v.counted(s, c, &v.gen), Answered
 	case nocgo.SysFchmodat, nocgo.SysFchmodat2:
 		file := v.isFile(s, c.Arg[0], c.Arg[1], false)
-		return v.unlessFile(c, file)
+		return v.unlessFile(s, c, file)
 	case nocgo.SysFchownat:
 		file := v.isFile(s, c.Arg[0], c.Arg[1], c.Arg[4]&nocgo.AtSymlinkNofollow != 0)
-		return v.unlessFile(c, file)
+		return v.unlessFile(s, c, file)
 	case nocgo.SysSetxattr, nocgo.SysLsetxattr, nocgo.SysRemovexattr, nocgo.SysLremovexattr:
-		return v.counted(c, &v.gen), Answered
+		return v.counted(s, c, &v.gen), Answered
 	case nocgo.SysFchmod, nocgo.SysFchown, nocgo.SysFsetxattr, nocgo.SysFremovexattr:
 		if v.faked == 0 {
 			s.asked = Answered // PRoot does not stop there
 		}
-		return v.unlessFile(c, v.staysOpen(s, c))
+		return v.unlessFile(s, c, v.staysOpen(s, c))
 	case nocgo.SysWait4, nocgo.SysWaitid:
 		v.Forget()
 		return 0, Effect
 	case nocgo.SysSetuid, nocgo.SysSetgid, nocgo.SysSetreuid, nocgo.SysSetregid, nocgo.SysSetresuid, nocgo.SysSetresgid:
 		return v.changeIdentity()
 	case nocgo.SysChroot, nocgo.SysUnshare, nocgo.SysSetns:
-		return v.leaveFor(c)
+		return v.leaveFor(s, c)
 	case nocgo.SysMount, nocgo.SysUmount2, nocgo.SysPivotRoot:
-		return v.mount(c)
+		return v.mount(s, c)
 	}
 	return 0, Number
 }
 
 // unlessFile issues a call about permissions and forgets everything, unless it was about a file.
-func (v *View) unlessFile(c *Call, file bool) (uintptr, Reason) {
+func (v *View) unlessFile(s *Scratch, c *Call, file bool) (uintptr, Reason) {
 	if file {
-		return v.plain(c), Answered
+		return v.plain(s, c), Answered
 	}
-	return v.counted(c, &v.gen), Answered
+	return v.counted(s, c, &v.gen), Answered
 }
 
 // staysOpen says whether a call about a descriptor certainly closes no directory to anybody.
@@ -83,9 +83,9 @@ func (v *View) staysOpen(s *Scratch, c *Call) bool {
 }
 
 // counted issues a call that ends what is remembered under a counter.
-func (v *View) counted(c *Call, counter *uint32) uintptr {
+func (v *View) counted(s *Scratch, c *Call, counter *uint32) uintptr {
 	nocgo.Add32(counter, 1)
-	r := v.plain(c)
+	r := v.plain(s, c)
 	nocgo.Add32(counter, 1)
 	return r
 }
@@ -102,10 +102,11 @@ func (v *View) isFile(s *Scratch, dirfd, path uintptr, links bool) bool {
 	return !nocgo.Failed(r) && kind != nocgo.ModeDirectory && (links || kind != nocgo.ModeSymlink)
 }
 
-// plain issues the call as it is.
-func (v *View) plain(c *Call) uintptr {
+// plain issues the call as it is, for PRoot to answer, or does what PRoot would certainly do with a descriptor.
+func (v *View) plain(s *Scratch, c *Call) uintptr {
 	if v.faked != 0 && (c.Nr == nocgo.SysFchmod || c.Nr == nocgo.SysFchown) {
 		if r, done := v.editOpen(c); done {
+			s.asked = Answered
 			return r
 		}
 	}

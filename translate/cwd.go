@@ -94,7 +94,7 @@ func (v *View) move(s *Scratch, c *Call) (uintptr, Reason) {
 		return nocgo.Fail(errno), Answered
 	}
 	gen := nocgo.Add32(v.moves(), 1)
-	r := v.plain(c)
+	r := v.plain(s, c)
 	after := nocgo.Add32(v.moves(), 1)
 	if r == 0 && why == Answered && after == gen+1 && s.guestLen <= slotText {
 		v.keepCwd(s, uint64(nocgo.Raw(nocgo.SysGetpid, 0, 0, 0, 0, 0, 0)), after)

@@ -8,8 +8,9 @@ import "svcrelay/nocgo"
 //   - With --link2symlink nothing at the end of a path may be such a link (twin.go); linkat is PRoot's.
 //   - While root is faked PRoot lends rights on the file itself, too, and gives them back to whatever has the name when
 //     the call is over. A file that is gone by then, or has another name, keeps the lent rights under its other names.
-//     PRoot looks at the end of a link for this. So what would be lent something must not be removed or renamed here,
-//     nor its rights be changed: set-user-ID comes back after a chown or truncate that takes it away.
+//     PRoot looks at the end of a link for this. So what would be lent something must not be removed or renamed here.
+//     Set-user-ID comes back after a chown or truncate that takes it away. Where the path itself names something without
+//     such bits, a chmod ends with the mode that was asked for, and a chown with the mode that was there (alters).
 //   - A new file must get the group that it gets where rights are lent on its directory (createsAlike).
 //   - The faked real ids in a chown stand for those that PRoot has.
 //   - What fails for want of rights is left to PRoot, which may have lent them, or say that it was done.
@@ -33,7 +34,9 @@ func (v *View) edit(s *Scratch, c *Call) (uintptr, Reason) {
 	if outcome == Number {
 		outcome = why
 	}
-	s.asked = why
+	if why != Number {
+		s.asked = why
+	}
 	v.noteAsked(s, c)
 	return r, outcome
 }
@@ -52,12 +55,12 @@ func (v *View) look(s *Scratch, c *Call) Reason {
 		if c.Arg[2]&nocgo.AtRemovedir != 0 && v.modes&HardLinks == 0 {
 			return Answered // what PRoot lends a directory goes with it
 		}
-		return v.lookEnd(s, c.Arg[0], c.Arg[1], false, true)
+		return v.lookEnd(s, c.Arg[0], c.Arg[1], false, leaves)
 	case nocgo.SysRenameat, nocgo.SysRenameat2:
-		if why := v.lookEnd(s, c.Arg[0], c.Arg[1], false, true); why != Answered {
+		if why := v.lookEnd(s, c.Arg[0], c.Arg[1], false, leaves); why != Answered {
 			return why
 		}
-		return v.lookEnd(s, c.Arg[2], c.Arg[3], false, true)
+		return v.lookEnd(s, c.Arg[2], c.Arg[3], false, leaves)
 	case nocgo.SysMkdirat:
 		return v.lookNew(s, c.Arg[0], c.Arg[1], false)
 	case nocgo.SysMknodat:
@@ -68,22 +71,33 @@ func (v *View) look(s *Scratch, c *Call) Reason {
 		if c.Arg[1] == 0 || c.Arg[3]&nocgo.AtSymlinkNofollow == 0 {
 			return Answered
 		}
-		return v.lookEnd(s, c.Arg[0], c.Arg[1], false, false)
+		return v.lookEnd(s, c.Arg[0], c.Arg[1], false, stays)
 	case nocgo.SysFchmodat:
-		return v.lookEnd(s, c.Arg[0], c.Arg[1], true, true)
+		why := v.lookEnd(s, c.Arg[0], c.Arg[1], true, changes)
+		if why == Proc && s.proc == procNumber {
+			return Answered // chmodOpen looks
+		}
+		return why
 	case nocgo.SysTruncate:
-		return v.lookEnd(s, nocgo.AtFdcwd, c.Arg[0], true, true)
+		return v.lookEnd(s, nocgo.AtFdcwd, c.Arg[0], true, leaves)
 	case nocgo.SysFchownat:
 		if why := v.knowIDs(); why != Answered {
 			return why
 		}
-		return v.lookEnd(s, c.Arg[0], c.Arg[1], c.Arg[4]&nocgo.AtSymlinkNofollow == 0, true)
+		return v.lookEnd(s, c.Arg[0], c.Arg[1], c.Arg[4]&nocgo.AtSymlinkNofollow == 0, changes)
 	}
 	return Number
 }
 
-// lookEnd looks at the final component of a path. gone says that it will not have this name afterwards, or other rights.
-func (v *View) lookEnd(s *Scratch, dirfd, path uintptr, follow, gone bool) Reason {
+// What a call does with the final component of a path.
+const (
+	stays   = iota
+	leaves  // it will not have this name afterwards
+	changes // it will have another mode or owner
+)
+
+// lookEnd looks at the final component of a path.
+func (v *View) lookEnd(s *Scratch, dirfd, path uintptr, follow bool, does int) Reason {
 	errno, why := v.find(s, dirfd, path, follow)
 	if errno != 0 || why != Answered {
 		return why // an errno is the answer, whatever the mode
@@ -91,7 +105,7 @@ func (v *View) lookEnd(s *Scratch, dirfd, path uintptr, follow, gone bool) Reaso
 	if s.empty {
 		return Empty
 	}
-	if v.faked != 0 && gone {
+	if v.faked != 0 && does != stays && !(does == changes && v.alters(s)) {
 		r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), 0, 0, 0)
 		if !nocgo.Failed(r) && lends(s.stat.Mode) {
 			return Rights
@@ -103,9 +117,20 @@ func (v *View) lookEnd(s *Scratch, dirfd, path uintptr, follow, gone bool) Reaso
 	return v.notFollowed(s)
 }
 
+// alters says whether the end of the path is such that a chmod or chown of it comes out as with lent rights. PRoot lends
+// them where it follows a link to it once more, and what it gives back then is not what was asked for.
+func (v *View) alters(s *Scratch) bool {
+	const special = 0o7000 // set-user-ID, set-group-ID, sticky
+	if s.links != 0 || s.tail != tailNone {
+		return false
+	}
+	r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0)
+	return !nocgo.Failed(r) && s.stat.Mode&nocgo.ModeType != nocgo.ModeSymlink && s.stat.Mode&special == 0
+}
+
 // lookNew looks at a path that is to be made.
 func (v *View) lookNew(s *Scratch, dirfd, path uintptr, follow bool) Reason {
-	if why := v.lookEnd(s, dirfd, path, follow, false); why != Answered {
+	if why := v.lookEnd(s, dirfd, path, follow, stays); why != Answered {
 		return why
 	}
 	if v.faked == 0 {

@@ -51,13 +51,15 @@ func (g *guest) edit(nr uintptr, arg ...uintptr) (uintptr, Reason) {
 
 // What PRoot lends a file must be given back to it, so files that it would lend to are left to it.
 func TestEditsUnderFakedRoot(t *testing.T) {
-	g, root, n := edits(t, Identity, "root/d/f", "root/d/g", "root/d/ro", "root/d/l->ro", "root/d/k->f", "root/shut/x", "root/e/")
-	for name, mode := range map[string]uint32{"/d/ro": 0o444, "/shut": 0o2555} {
+	g, root, n := edits(t, Identity, "root/d/f", "root/d/g", "root/d/ro", "root/d/l->ro", "root/d/k->f", "root/shut/x", "root/e/",
+		"root/none/", "root/d/none", "root/d/ro2", "root/d/l2->ro2", "root/d/setuid")
+	for name, mode := range map[string]uint32{"/d/ro": 0o444, "/shut": 0o2555, "/none": 0, "/d/none": 0, "/d/ro2": 0o444, "/d/setuid": 0o4555} {
 		if err := syscall.Chmod(root+name, mode); err != nil {
 			t.Fatal(err)
 		}
 	}
 	defer os.Chmod(root+"/shut", 0o755)
+	g.v.knowIDs() // PRoot is asked for them once
 	here := uintptr(nocgo.AtFdcwd)
 	for _, c := range []struct {
 		name string
@@ -75,6 +77,12 @@ func TestEditsUnderFakedRoot(t *testing.T) {
 		{"symlink", nocgo.SysSymlinkat, []uintptr{cstring("x"), here, cstring("/d/s")}, true},
 		{"symlink where the group counts", nocgo.SysSymlinkat, []uintptr{cstring("x"), here, cstring("/shut/s")}, false},
 		{"chmod", nocgo.SysFchmodat, []uintptr{here, cstring("/d/f"), 0o640}, true},
+		{"chmod of a new directory without rights", nocgo.SysFchmodat, []uintptr{here, cstring("/none"), 0o755}, true},
+		{"chown of what has no rights", nocgo.SysFchownat, []uintptr{here, cstring("/d/none"), 1234, 77, 0}, true},
+		{"chmod of what has no rights", nocgo.SysFchmodat, []uintptr{here, cstring("/d/none"), 0o600}, true},
+		{"chmod through a link to what lacks rights", nocgo.SysFchmodat, []uintptr{here, cstring("/d/l2"), 0o600}, false},
+		{"chown of a link to what lacks rights", nocgo.SysFchownat, []uintptr{here, cstring("/d/l2"), 1234, 77, nocgo.AtSymlinkNofollow}, false},
+		{"chmod of a program with set-user-ID that lacks rights", nocgo.SysFchmodat, []uintptr{here, cstring("/d/setuid"), 0o600}, false},
 		{"utimens", nocgo.SysUtimensat, []uintptr{here, cstring("/d/f"), 0, 0}, true},
 		{"truncate", nocgo.SysTruncate, []uintptr{cstring("/d/f"), 1}, true},
 		{"setxattr", nocgo.SysSetxattr, []uintptr{cstring("/d/f"), cstring("user.x"), cstring("v"), 1, 0}, false},
@@ -83,6 +91,11 @@ func TestEditsUnderFakedRoot(t *testing.T) {
 		r, why := g.edit(c.nr, c.arg...)
 		if raw := why == Answered && r == 0; raw != c.raw || raw && *n != 0 {
 			t.Errorf("%s: %d, %v, %d of PRoot", c.name, int64(r), why, *n)
+		}
+	}
+	for name, mode := range map[string]os.FileMode{"/none": 0o755, "/d/none": 0o600, "/d/ro2": 0o444} {
+		if st, err := os.Lstat(root + name); err != nil || st.Mode().Perm() != mode {
+			t.Errorf("%s: %v %v", name, st.Mode(), err)
 		}
 	}
 	for name, there := range map[string]bool{"/d/g": false, "/d/k": false, "/d/ro": true, "/d/l": true, "/e": false, "/new": true, "/shut/new": false, "/d/s": true} {

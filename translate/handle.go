@@ -30,7 +30,7 @@ func (v *View) inModes(s *Scratch, c *Call) (ret uintptr, why Reason) {
 			return ret, Answered
 		}
 		ret = 0
-		if v.faked != 0 && EndsUnseen(c.Nr) {
+		if v.faked != 0 && EndsUnseen(c.Nr) && why != Unstopped {
 			v.noteLent()
 		}
 		return 0, why

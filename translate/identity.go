@@ -109,9 +109,9 @@ func (v *View) deliverStat(s *Scratch, buf uintptr) Reason {
 	}
 	if v.faked != 0 {
 		// Rights are not lent at the end of the path, but at the end of a link's text. A directory may be met on the
-		// way as well.
+		// way as well. Without a path there is no way.
 		kind := s.stat.Mode & nocgo.ModeType
-		if lends(s.stat.Mode) && (kind == nocgo.ModeDirectory || s.links != 0 && kind != nocgo.ModeSymlink) {
+		if !s.empty && lends(s.stat.Mode) && (kind == nocgo.ModeDirectory || s.links != 0 && kind != nocgo.ModeSymlink) {
 			return Rights
 		}
 		if why := v.disguiseStat(s); why != Answered {

@@ -130,6 +130,17 @@ func TestLentRights(t *testing.T) {
 			t.Errorf("call %d of %s, flags %#x: %d, %v, want %v", c.nr, c.path, c.flags, int64(r), why, c.want)
 		}
 	}
+	// A descriptor's own file: nobody walks, nothing is lent.
+	shut, err := os.Open(root + "/shut")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shut.Close()
+	b := buffer(128)
+	r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{shut.Fd(), cstring(""), addr(b), nocgo.AtEmptyPath}})
+	if r != 0 || why != Answered || nocgo.Load32(addr(b)+16)&0o777 != 0o555 {
+		t.Errorf("fstat of a directory that lacks rights: %d, %v", int64(r), why)
+	}
 	for path, want := range map[string]Reason{"/d/new": Answered, "/d/f": Answered, "/group/f": Rights, "/group/new": Rights} {
 		const create = nocgo.OCreat | 1
 		r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysOpenat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring(path), create, 0o600}})

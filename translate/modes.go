@@ -37,6 +37,8 @@ func fits(nr uintptr, m Modes) bool {
 		return true // ends at no link; lent rights only add to what is allowed, and denials are left to PRoot
 	case nocgo.SysStatfs:
 		return true // ends at no link; lent rights only add to what is allowed
+	case nocgo.SysFaccessat2, nocgo.SysOpenat2:
+		return true // look at Identity and HardLinks
 	case nocgo.SysGetcwd:
 		return true // what PRoot has in its records depends on no mode
 	case nocgo.SysGetuid, nocgo.SysGeteuid, nocgo.SysGetgid, nocgo.SysGetegid, nocgo.SysGetresuid, nocgo.SysGetresgid,

@@ -14,12 +14,18 @@ const (
 func (v *View) access2(s *Scratch, c *Call) (uintptr, Reason) {
 	const eaccess = 0x200 // AT_EACCESS
 	mode, flags := uintptr(uint32(c.Arg[2])), uintptr(uint32(c.Arg[3]))
+	// A policy like Android's forbids the call, and what PRoot makes of that is its own business.
+	if nocgo.LoadAcquire32(&v.how) == 0 {
+		return 0, Number
+	}
+	if !v.stopsAt(s, nocgo.SysFaccessat2, &v.stopsAccess) {
+		return 0, Unstopped
+	}
+	if v.modes&(Identity|HardLinks) != 0 {
+		return 0, Number
+	}
 	if mode&^7 != 0 || flags&^(nocgo.AtSymlinkNofollow|nocgo.AtEmptyPath|eaccess) != 0 {
 		return 0, Flags
-	}
-	// A policy like Android's forbids the call, and what PRoot makes of that is its own business.
-	if v.faked != 0 || nocgo.LoadAcquire32(&v.how) == 0 || !v.stopsAt(s, nocgo.SysFaccessat2, &v.stopsAccess) {
-		return 0, Number
 	}
 	errno, why := v.begin(s, c.Arg[0], c.Arg[1])
 	if errno != 0 || why != Answered {
@@ -43,6 +49,9 @@ func (v *View) access2(s *Scratch, c *Call) (uintptr, Reason) {
 func (v *View) open2(s *Scratch, c *Call) (uintptr, Reason) {
 	const known = 24 // the size of struct open_how
 	if !v.stopsAt(s, nocgo.SysOpenat2, &v.stopsOpen) {
+		return 0, Unstopped
+	}
+	if v.modes&(Identity|HardLinks) != 0 {
 		return 0, Number
 	}
 	how, n := c.Arg[2], c.Arg[3]

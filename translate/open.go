@@ -10,6 +10,10 @@ import "svcrelay/nocgo"
 func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 	flags := c.Arg[2]
 	errno, why := v.begin(s, c.Arg[0], c.Arg[1])
+	if why == Proc && s.proc == procList && flags&^openList == 0 {
+		v.ownDescriptors(s)
+		return nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, 0, 0, 0), Answered
+	}
 	if errno != 0 || why != Answered {
 		return outcome(errno, why)
 	}
@@ -74,11 +78,13 @@ func (v *View) mayWait(s *Scratch, flags uintptr) Reason {
 	return Waits
 }
 
-// Flags of openat that openNoLinks passes on, and those that O_PATH leaves. All were there before openat2.
+// Flags of openat that openNoLinks passes on, those with which directories are listed, and those that O_PATH leaves. All were
+// there before openat2.
 const (
 	openKnown = nocgo.OAccmode | nocgo.OCreat | nocgo.OExcl | 0x100 /* O_NOCTTY */ | nocgo.OTrunc | 0x400 /* O_APPEND */ |
 		0x800 /* O_NONBLOCK */ | 0x1000 /* O_DSYNC */ | nocgo.ODirectory | nocgo.ONofollow | 0x20000 /* O_LARGEFILE */ |
 		nocgo.OCloexec | nocgo.OPath
+	openList = nocgo.ODirectory | nocgo.OCloexec | 0x800 /* O_NONBLOCK */ | 0x20000 /* O_LARGEFILE */
 	openPath = nocgo.OPath | nocgo.ODirectory | nocgo.ONofollow | nocgo.OCloexec
 )
 

@@ -9,10 +9,13 @@ import "svcrelay/nocgo"
 //     binding covers, that the kernel does not show as ordinary files, and that some PRoot answers itself.
 //   - readlink of /proc/self/exe: the program's path, which PRoot keeps until the next exec. It is asked for once.
 //   - readlink of /proc/self/fd/N: the kernel's text, given the guest's point of view.
+//   - fchmodat of /proc/self/fd/N (chmodOpen).
+//   - openat of /proc/self/fd, to list the descriptors.
 const (
 	procNone    = iota
 	procProgram // the path is /proc/self/exe
 	procNumber  // it is /proc/self/fd/N, and s.name the number
+	procList    // it is /proc/self/fd
 )
 
 // procFile finds what the absolute path of n bytes in s.path names, if it is one of those. For links s.proc says which.
@@ -73,6 +76,10 @@ func (v *View) procLink(s *Scratch, name, end uintptr) bool {
 		s.proc = procProgram
 		return true
 	}
+	if end-name == 2 && nocgo.Load16(name) == 'f'|'d'<<8 {
+		s.proc = procList
+		return true
+	}
 	if end-name < 4 || end-name > 3+maxDigits || nocgo.Load16(name) != 'f'|'d'<<8 || nocgo.Load8(name+2) != '/' {
 		return false
 	}
@@ -83,6 +90,29 @@ func (v *View) procLink(s *Scratch, name, end uintptr) bool {
 	}
 	s.proc, s.name, s.nameLen = procNumber, name+3, end-name-3
 	return true
+}
+
+// ownDescriptor makes s.call the path that PRoot makes of /proc/self/fd/N, and says what N is.
+func (v *View) ownDescriptor(s *Scratch) (fd uintptr) {
+	for p := s.name; p < s.name+s.nameLen; p++ {
+		fd = fd*10 + uintptr(nocgo.Load8(p)-'0')
+	}
+	at := v.ownDescriptors(s)
+	nocgo.Store8(at, '/')
+	nocgo.CopyUp(at+1, s.name, s.nameLen)
+	nocgo.Store8(at+1+s.nameLen, 0)
+	return fd
+}
+
+// ownDescriptors makes s.call the path that PRoot makes of /proc/self/fd, and says where it ends.
+func (v *View) ownDescriptors(s *Scratch) (end uintptr) {
+	const proc, fds = "/proc/", "/fd\x00"
+	path := s.guestAddr()
+	nocgo.CopyUp(path, stringAddr(proc), uintptr(len(proc)))
+	at := digits(path+uintptr(len(proc)), nocgo.Raw(nocgo.SysGettid, 0, 0, 0, 0, 0, 0))
+	nocgo.CopyUp(at, stringAddr(fds), uintptr(len(fds)))
+	s.fd, s.call = nocgo.AtFdcwd, path
+	return at + 3
 }
 
 // private says whether Termux's fork answers for a file of /proc/self: the auxiliary vector, the list of mounts, and
@@ -116,8 +146,11 @@ func digits(at, n uintptr) uintptr {
 // readProcLink answers readlink of a link that begin has noted. What PRoot puts over the kernel's text in the buffer is
 // declined if it does not fit together with its NUL.
 func (v *View) readProcLink(s *Scratch, buf, size uintptr) (uintptr, Reason) {
-	if s.proc == procProgram {
+	switch s.proc {
+	case procProgram:
 		return v.readExe(s, buf, size)
+	case procList:
+		return 0, Proc
 	}
 	// PRoot looks below the number of the thread, as identify does.
 	const fds = "/proc/thread-self/fd/"

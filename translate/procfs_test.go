@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"svcrelay/nocgo"
 )
 
@@ -39,10 +41,29 @@ func TestProcFiles(t *testing.T) {
 	if text, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", r)); !strings.HasSuffix(text, "/comm") {
 		t.Errorf("opened %s", text)
 	}
+	const list = nocgo.ODirectory | nocgo.OCloexec | 0x800
+	for flags, want := range map[uintptr]Reason{list: Answered, nocgo.OCloexec: Answered, list | nocgo.OPath: Proc, list | 1: Proc, nocgo.OCreat: Proc,
+		list | nocgo.ONofollow: Proc} {
+		r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysOpenat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/proc/self/fd"), flags}})
+		if why != want || nocgo.Failed(r) {
+			t.Errorf("descriptors, flags %#x: %d %v", flags, int64(r), why)
+		}
+		if why != Answered || nocgo.Failed(r) {
+			continue
+		}
+		if text, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", r)); text != fmt.Sprintf("/proc/%d/fd", nocgo.HostSyscall(nocgo.SysGettid, 0, 0, 0, 0, 0, 0)) {
+			t.Errorf("opened %s", text)
+		}
+		unix.Close(int(r))
+	}
 	for _, binds := range []string{"", "/proc:/elsewhere", dir + "/out:/proc"} {
 		g := configure(t, dir+"/root", binds, 1000)
 		for _, p := range []string{"/proc/self/status", "/proc/meminfo"} {
 			g.declines(p, Proc)
+		}
+		r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysOpenat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/proc/self/fd"), list}})
+		if why == Answered && r != nocgo.Fail(nocgo.ENOENT) {
+			t.Errorf("descriptors with %q: %d", binds, int64(r))
 		}
 	}
 }
@@ -156,6 +177,70 @@ func TestProcDescriptors(t *testing.T) {
 		"/proc/self/fd/1234567890": Proc, "/proc/self/fd/1/": Proc, "/proc/self/fdinfo": Proc} {
 		if _, _, r, why := g.readlink(path, 100); why != want || want == Answered && r != nocgo.Fail(nocgo.ENOENT) {
 			t.Errorf("%s: %d %v", path, int64(r), why)
+		}
+	}
+}
+
+// C libraries change modes through the link of a descriptor that they have opened.
+func TestProcDescriptorMode(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	dir := tree(t, "root/d/file", "root/d/poor", "root/d/.l2s.file0001.0001", "root/d/more/x")
+	root := dir + "/root"
+	if err := os.Chmod(root+"/d/poor", 0o400); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []Modes{0, Upstream, Identity | Upstream, HardLinks | Upstream, Identity | HardLinks | Upstream} {
+		g := configure(t, root, "/proc", 1000)
+		if m&Identity != 0 {
+			fake(t, g)
+		}
+		asked := 0
+		nocgo.HostPlain = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+			asked++
+			return nocgo.Fail(nocgo.EINTR)
+		}
+		g.v.modes = m
+		change := func(name string, mode uintptr) (uintptr, os.FileMode) {
+			fd, err := unix.Open(root+name, nocgo.OPath|nocgo.ONofollow, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unix.Close(fd)
+			asked = 0
+			r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysFchmodat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring(fmt.Sprintf("/proc/self/fd/%d", fd)), mode}})
+			if why != Answered {
+				t.Errorf("modes %#x: %s: %v", m, name, why)
+			}
+			st, err := os.Lstat(root + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r, st.Mode().Perm()
+		}
+		for _, mode := range []uintptr{0o640, 0o444, 0o755} {
+			os.Chmod(root+"/d/file", 0o600)
+			if r, got := change("/d/file", mode); r != 0 || asked != 0 || uintptr(got) != mode {
+				t.Errorf("modes %#x: %d, asked %d times, mode %o instead of %o", m, int64(r), asked, got, mode)
+			}
+		}
+		g.stat("/d/more/x")
+		if r, got := change("/d/more", 0o700); r != 0 || asked != 0 || got != 0o700 {
+			t.Errorf("modes %#x, directory: %d, asked %d times, mode %o", m, int64(r), asked, got)
+		}
+		if g.v.gen == g.s.gen {
+			t.Errorf("modes %#x: what was known of a directory that closes is not forgotten", m)
+		}
+		os.Chmod(root+"/d/more", 0o755)
+		if change("/d/poor", 0o400); (asked != 0) != (m&Identity != 0) {
+			t.Errorf("modes %#x: PRoot was asked %d times about a file on which it lends rights", m, asked)
+		}
+		if change("/d/.l2s.file0001.0001", 0o600); (asked != 0) != (m&HardLinks != 0) {
+			t.Errorf("modes %#x: PRoot was asked %d times about what it makes hard links of", m, asked)
+		}
+		r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysFchmodat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/proc/self/fd/99999"), 0o600}})
+		if r != nocgo.Fail(nocgo.EINTR) || why != Answered {
+			t.Errorf("modes %#x, no descriptor: %d, %v", m, int64(r), why)
 		}
 	}
 }

@@ -27,5 +27,6 @@ const (
 	Waits             // the open could block, where a blocked thread could not be cancelled
 	Differs           // the two lines of PRoot differ here
 	Address           // an address of a socket that PRoot may make up
+	Unstopped         // PRoot does not stop there: the kernel answers
 	reasons
 )

@@ -6,7 +6,7 @@ import "fmt"
 
 var reasonNames = [reasons]string{
 	"answered", "number", "withdrawn", "flags", "memory", "too long", "links", "proc", "hidden", "denied",
-	"descriptor", "directory", "outside", "empty", "changed", "effect", "rights", "owner", "twin", "waits", "differs", "address",
+	"descriptor", "directory", "outside", "empty", "changed", "effect", "rights", "owner", "twin", "waits", "differs", "address", "unstopped",
 }
 
 // String returns a word for logs.

@@ -15,6 +15,9 @@ const (
 // address answers bind and connect. The path of a Unix socket is resolved from the current directory, and a link at its
 // end followed; the kernel gets a structure of full size with the host path in it, as PRoot gives it.
 //
+// Rights that PRoot lends make no difference to a connect that succeeds or finds nothing; one that lacks rights is declined
+// (inModes).
+//
 // Declined are paths that are too long for the structure on the host: PRoot makes a binding for them. Termux's fork may
 // have put a Unix socket in the place of a netlink socket, to which it then answers bind itself.
 func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
@@ -68,11 +71,16 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 			return 0, TooLong
 		}
 	}
-	if v.modes&(Identity|HardLinks) != 0 {
-		return 0, Rights // the path is walked with lent rights, and may lead to a hard link
-	}
 	if errno != 0 {
 		return outcome(errno, why)
+	}
+	if c.Nr == nocgo.SysBind && v.modes&(Identity|HardLinks) != 0 {
+		return 0, Rights // what is made may be other, see createsAlike
+	}
+	if v.modes&HardLinks != 0 {
+		if s.fd != nocgo.AtFdcwd || endsTwin(s.hostAddr(), s.hostLen) {
+			return 0, Twin
+		}
 	}
 	if c.Nr == nocgo.SysConnect && s.Quick && blocks(c.Arg[0]) {
 		return 0, Waits

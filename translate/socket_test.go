@@ -261,3 +261,51 @@ func TestOtherAddresses(t *testing.T) {
 		t.Errorf("no name, under Termux's fork: %d %v", int64(r), why)
 	}
 }
+
+// A connect in the modes: lent rights only add, what is missing is missing, and hard links are left to PRoot.
+func TestConnectInModes(t *testing.T) {
+	dir := tree(t, "root/d/file", "root/shut/x")
+	root := dir + "/root"
+	server := socket(t, unix.AF_UNIX, unix.SOCK_STREAM)
+	if err := unix.Bind(int(server), &unix.SockaddrUnix{Name: root + "/d/sock"}); err != nil {
+		t.Fatal(err)
+	}
+	unix.Listen(int(server), 50)
+	if err := os.Rename(root+"/d/sock", root+"/d/.l2s.sock0001.0001"); err != nil {
+		t.Fatal(err)
+	}
+	os.Link(root+"/d/.l2s.sock0001.0001", root+"/d/sock")
+	os.Symlink("sock", root+"/d/link")
+	for _, m := range []Modes{Identity, HardLinks, Identity | HardLinks} {
+		g := configure(t, root, "", 1000)
+		if m&Identity != 0 {
+			fake(t, g)
+		}
+		g.v.modes = m
+		connect := func(path string) (uintptr, Reason) {
+			a, size := sockaddr(path)
+			return g.v.Handle(g.s, &Call{Nr: nocgo.SysConnect, Arg: [6]uintptr{socket(t, unix.AF_UNIX, unix.SOCK_STREAM), a, size}})
+		}
+		for path, want := range map[string]uintptr{"/d/sock": 0, "/d/link": 0, "/d/nothing": nocgo.Fail(nocgo.ENOENT), "/no/sock": nocgo.Fail(nocgo.ENOENT),
+			"/d/file/x": nocgo.Fail(nocgo.ENOTDIR), "/d/file": nocgo.Fail(uintptr(unix.ECONNREFUSED))} {
+			if r, why := connect(path); r != want || why != Answered {
+				t.Errorf("modes %#x: %s: %d, %v; want %d", m, path, int64(r), why, int64(want))
+			}
+		}
+		if _, why := connect("/d/.l2s.sock0001.0001"); (why == Twin) != (m&HardLinks != 0) {
+			t.Errorf("modes %#x: a hard link: %v", m, why)
+		}
+		a, size := sockaddr("/d/new")
+		if _, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysBind, Arg: [6]uintptr{socket(t, unix.AF_UNIX, unix.SOCK_STREAM), a, size}}); why != Rights {
+			t.Errorf("modes %#x: bind: %v", m, why)
+		}
+		if os.Getuid() == 0 || m&Identity == 0 {
+			continue
+		}
+		os.Chmod(root+"/d/.l2s.sock0001.0001", 0)
+		if _, why := connect("/d/sock"); why != Rights {
+			t.Errorf("without rights: %v", why)
+		}
+		os.Chmod(root+"/d/.l2s.sock0001.0001", 0o700)
+	}
+}

@@ -204,5 +204,10 @@ print "$bytes bytes, ", scalar(keys %seen), " names\n";
 make_path('made/a/b/c'); chdir 'made/a' or die; print getcwd(), ' ', abs_path('..'), ' ', abs_path('/srv/tree/d1/up'), "\n";
 for my $n (1 .. 12) { open(my $o, '>', "b/x$n") or die; print $o "text $n\n"; close $o; copy("b/x$n", "b/y$n"); move("b/y$n", "b/c/z$n"); chmod 0600, "b/c/z$n"; utime 1, $n, "b/c/z$n" }
 symlink 'b', 'link'; opendir(my $d, 'link/c') or die; print join(' ', sort readdir $d), "\n";
+my %lines; find({ no_chdir => 1, wanted => sub {
+	return unless -f $_ && -r _ && /\.p[ml]$/;
+	open(my $f, '<', $_) or die; while (<$f>) { $lines{$File::Find::name}++ if /^\s*sub\s/ }
+} }, $ARGV[1]);
+print scalar(keys %lines), " modules, ", sum(values %lines), " functions\n";
 unlink glob 'b/x1*'; rename 'b/c', 'moved'; remove_tree('b'); print join(' ', sort glob('*/*')), "\n";
 `

@@ -22,7 +22,7 @@ var fakeRoot = []string{"-0", "--link2symlink"}
 // All are the programs, in the order in which they run on one guest.
 var All = []Program{
 	{Name: "find", Script: `
-find /srv/tree /usr/share/perl5/Dpkg /usr/lib/apt -printf '%y %m %n %U %s %l %p\n' | sort
+find /srv/tree /usr/share/perl5 /usr/lib/apt -printf '%y %m %n %U %s %l %p\n' | sort
 find /srv/tree -name '*.txt' -newer /srv/tree/first -exec cat {} + | cksum`},
 	{Name: "ls", Script: `ls -lR --time-style=full-iso /srv/tree /usr/lib/python3.11/json /etc/apt`},
 	{Name: "cp", Script: `
@@ -60,7 +60,7 @@ mkdir lib; cp /usr/lib/python3.11/[a-b]*.py lib; cp -r /usr/lib/python3.11/json 
 python3 -m compileall -q lib
 python3 -m venv --without-pip venv
 venv/bin/python -c 'import sys, json, email.message; print(sys.prefix, json.dumps({"a": [1, 2]}))'`},
-	{Name: "perl", Script: `perl /srv/inputs/walk.pl /srv/tree`},
+	{Name: "perl", Script: `perl /srv/inputs/walk.pl /srv/tree /usr/share/perl5`},
 	{Name: "node", Script: `node /srv/modules/main.js`},
 	{Name: "gcc", Script: `
 cp -a /srv/project/. .

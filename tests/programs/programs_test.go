@@ -80,7 +80,7 @@ func runAll(t *testing.T, req Request) *Reply {
 	}
 	const dir = "/opt/programs"
 	dist := filepath.Join(top, "dist")
-	job := rig.Job{Kernel: "6.12", Guests: []string{"programs"}, MemoryMB: 4096, KeepOn: true, Timeout: 15 * time.Minute,
+	job := rig.Job{Kernel: "6.12", Guests: []string{"programs"}, MemoryMB: 3072, KeepOn: true, Timeout: 15 * time.Minute,
 		Commands: []rig.Command{{Name: "programs", Argv: []string{dir + "/vm"}, Timeout: 14 * time.Minute}},
 		Return:   []string{"/tmp/programs.json", "/guests/programs/tmp/left"},
 		Said: func(line string) {
@@ -137,7 +137,7 @@ func TestStats(t *testing.T) {
 	var s Stats
 	for _, l := range []string{
 		"svcrelay: pid=12 answered=30 errors=0 last=0 libc=450 ld.so=90 of=5031 answered:79=20 answered:80=10 passed:49=3 declined:56/too-long=2\n",
-		"text before it svcrelay: pid=13 answered=1 errors=1 last=9 libc=450 ld.so=90 of=5031 answered:79=1 declined:56/proc=5 declined:260/effect=7\r\n",
+		"text before it svcrelay: pid=13 answered=1 errors=1 last=9 libc=450 ld.so=90 of=5031 answered:79=1 declined:56/proc=5 declined:260/effect=7 declined:437/unstopped=9\r\n",
 	} {
 		if !s.Take(l) {
 			t.Errorf("not taken: %s", l)

@@ -67,13 +67,18 @@ func (s *Stats) Take(line string) bool {
 	return true
 }
 
+// unstopped is the reason of calls that the kernel answers: PRoot does not stop at them.
+const unstopped = "unstopped"
+
 // Paths gives the number of calls with paths that were answered without PRoot, and of all.
 func (s *Stats) Paths() (answered, all int) {
 	for nr := range PathCalls {
 		answered += s.Answered[nr]
 		all += s.Answered[nr] + s.Passed[nr]
-		for _, n := range s.Declined[nr] {
-			all += n
+		for why, n := range s.Declined[nr] {
+			if why != unstopped {
+				all += n
+			}
 		}
 	}
 	return answered, all
@@ -97,7 +102,9 @@ func (s *Stats) Rest() []string {
 			all = append(all, entry{name + " passed on", n})
 		}
 		for why, n := range s.Declined[nr] {
-			all = append(all, entry{name + " " + why, n})
+			if why != unstopped {
+				all = append(all, entry{name + " " + why, n})
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b entry) int {
