@@ -142,27 +142,36 @@ func (s *session) prepare() error {
 // state are the directories that installing packages changes. Each run finds them as they were.
 var state = []string{"/etc", "/var", "/usr/share/" + programs.Packages[0], "/usr/share/" + programs.Packages[1], "/usr/share/" + programs.Packages[2], "/usr/share/" + programs.Packages[3]}
 
-// fresh brings the guest back to what it was before any program ran.
+// fresh brings the guest back to what it was before any program ran: all that programs with this one's options change.
 func fresh(p programs.Program, w way) error {
 	dir := root + programs.Work + "/" + p.Name
 	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o755), os.Chown(dir, user, user)); err != nil {
 		return err
 	}
-	for _, d := range state {
-		if err := errors.Join(os.RemoveAll(root+d), copyTree(saved+d, root+d)); err != nil {
-			return err
+	if installs(p) {
+		for _, d := range state {
+			if err := errors.Join(os.RemoveAll(root+d), copyTree(saved+d, root+d)); err != nil {
+				return err
+			}
 		}
 	}
 	preload := ""
 	if w == with {
 		preload = library + "\n"
 	}
-	return os.WriteFile(root+"/etc/ld.so.preload", []byte(preload), 0o644)
+	return os.WriteFile(root+preloads, []byte(preload), 0o644)
 }
+
+// installs says whether a program is meant to change the system's state.
+func installs(p programs.Program) bool { return len(p.Options) > 0 }
 
 // program runs one program in all ways.
 func (s *session) program(p programs.Program) error {
 	r := programs.Result{Name: p.Name}
+	left, begin := []string{programs.Work + "/" + p.Name}, time.Now()
+	if installs(p) {
+		left = append(left, state...)
+	}
 	var ran [3]*outcome
 	var trees [3][]string
 	for _, w := range s.ways {
@@ -173,7 +182,7 @@ func (s *session) program(p programs.Program) error {
 				return err
 			}),
 			s.timed("looking at what is left", func() error {
-				for _, d := range append([]string{programs.Work + "/" + p.Name}, state...) {
+				for _, d := range left {
 					trees[w] = append(trees[w], snapshot(d, s.start)...)
 				}
 				return nil
@@ -192,6 +201,13 @@ func (s *session) program(p programs.Program) error {
 	r.Differences = append(r.Differences, differences("standard output", lines(ran[alone].out), lines(ran[with].out))...)
 	r.Differences = append(r.Differences, differences("standard error", lines(ran[alone].errs), lines(ran[with].errs))...)
 	r.Differences = append(r.Differences, differences("tree", trees[alone], trees[with])...)
+	if !installs(p) {
+		for _, d := range state {
+			for _, c := range changed(root+d, begin) {
+				r.Differences = append(r.Differences, "changed the system: "+c)
+			}
+		}
+	}
 	r.Output = last(ran[with].out, 400) + last(ran[with].errs, 600)
 	s.reply.Files += len(trees[with])
 	s.reply.Results = append(s.reply.Results, r)
@@ -201,18 +217,29 @@ func (s *session) program(p programs.Program) error {
 
 // rest looks for changes in the parts of the guest that no program should change.
 func (s *session) rest() error {
-	filepath.WalkDir(root, func(p string, d os.DirEntry, err error) error {
-		rel := strings.TrimPrefix(p, root)
-		if rel == programs.Work || rel == "/tmp" || slices.Contains(state, rel) {
-			return filepath.SkipDir
-		}
-		var st unix.Stat_t
-		if err == nil && !d.IsDir() && unix.Lstat(p, &st) == nil && st.Ctim.Sec > s.start+2 && rel != library {
+	for _, rel := range changed(root, time.Unix(s.start+2, 0)) {
+		within := func(d string) bool { return rel == d || strings.HasPrefix(rel, d+"/") }
+		if rel != library && !within(programs.Work) && !within("/tmp") && !slices.ContainsFunc(state, within) {
 			s.reply.Changed = append(s.reply.Changed, rel)
+		}
+	}
+	return nil
+}
+
+// preloads is where the library is named or not, for each run anew.
+const preloads = "/etc/ld.so.preload"
+
+// changed gives the files below a directory, the guest's paths, that have been changed since a moment.
+func changed(top string, since time.Time) (out []string) {
+	filepath.WalkDir(top, func(p string, d os.DirEntry, err error) error {
+		var st unix.Stat_t
+		rel := strings.TrimPrefix(p, root)
+		if err == nil && !d.IsDir() && rel != preloads && unix.Lstat(p, &st) == nil && !time.Unix(st.Ctim.Unix()).Before(since) {
+			out = append(out, rel)
 		}
 		return nil
 	})
-	return nil
+	return out
 }
 
 // differences shows the first few lines that only one side has.
