@@ -18,6 +18,8 @@ var broken = []struct {
 	{"a page to write is believed", "../nocgo/probe.go",
 		"addr&(probeGranule-1) <= probeGranule-8 && Raw(SysRtSigprocmask, 0, 0, addr, 8, 0, 0) == 0", "addr > probeGranule", "freed"},
 	{"too much is written", "../translate/deliver.go", "for i := uintptr(0); i < n; i += 32 {", "for i := uintptr(0); i <= n; i += 32 {", "straddle"},
+	{"a descriptor is left", "../translate/deliver.go", "\treturn Answered\n", "\tconst dup = 23\n\tnocgo.Raw(dup, 0, 0, 0, 0, 0, 0)\n\treturn Answered\n", "leftovers"},
+	{"an answer that nobody expects is another", "dispatch.go", "\treturn ret, 0\n", "\tif ret > 999 && ret < 1010 {\n\t\tret = 3\n\t}\n\treturn ret, 0\n", "result-changed"},
 }
 
 // TestBrokenSourcesAreNoticed runs the checks of memory with libraries in which one line is wrong.

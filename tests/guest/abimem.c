@@ -32,14 +32,17 @@ struct shape {
 #define OUT(n) {out, 0, NULL, n}
 #define HERE V(AT_FDCWD)
 
-static const char link_path[] = BASE "/link", long_path[] = BASE "/long", file_path[] = BASE "/file", other_path[] = BASE "/other", dir_path[] = BASE "/dir";
-static const char missing_path[] = BASE "/missing", base_path[] = BASE;
+// Of a text without an end PRoot may take more than there is, and make or rename a file of such a name: this happens in a
+// directory that no other check looks at.
+#define WORLD BASE "/world"
+static const char link_path[] = WORLD "/link", long_path[] = WORLD "/long", file_path[] = WORLD "/file", other_path[] = WORLD "/other", dir_path[] = WORLD "/dir";
+static const char missing_path[] = WORLD "/missing", world_path[] = WORLD;
 static const char attribute[] = "trusted.abi", no_attribute[] = "trusted.none", text_value[5] = "value";
 static const uint64_t how[3] = {O_RDONLY, 0, 0};
 static const struct timespec times[2] = {{1000, 0}, {2000, 0}};
 static const uint32_t handle[2] = {0, 0}, room = sizeof(struct sockaddr_un);
 static const uint64_t no_args[2] = {0, 0};
-static struct sockaddr_un taken = {AF_UNIX, BASE "/socket"}, nowhere = {AF_UNIX, BASE "/missing/socket"};
+static struct sockaddr_un taken = {AF_UNIX, WORLD "/socket"}, nowhere = {AF_UNIX, WORLD "/missing/socket"};
 enum { text_length = 41 }; // of the long link
 
 static struct shape shapes[64];
@@ -56,11 +59,15 @@ static void world(void)
 	for (int i = 0; i < text_length - 4; i++)
 		text[i] = i % 2 ? '/' : '.';
 	strcpy(text + text_length - 5, "/file");
-	unlink("long");
-	unlink("socket");
-	if (symlink(text, "long") != 0)
-		fatal("long: %s", strerror(errno));
-	int fd = open(other_path, O_WRONLY | O_CREAT, 0644);
+	char old[64];
+	snprintf(old, sizeof old, WORLD ".%d", (int)getpid());
+	rename(WORLD, old); // what another check has left
+	if (mkdir(WORLD, 0755) != 0 || chdir(WORLD) != 0 || mkdir("dir", 0755) != 0 || symlink(text, "long") != 0 || symlink("file", "link") != 0)
+		fatal(WORLD ": %s", strerror(errno));
+	close(open(other_path, O_WRONLY | O_CREAT, 0644));
+	int fd = open(file_path, O_WRONLY | O_CREAT, 0644);
+	if (fd < 0 || write(fd, "text\n", 5) != 5)
+		fatal("%s: %s", file_path, strerror(errno));
 	close(fd);
 	sys6(SYS_setxattr, (long)file_path, (long)attribute, (long)text_value, 5, 0, 0);
 	sys6(SYS_lsetxattr, (long)link_path, (long)attribute, (long)text_value, 5, 0, 0);
@@ -114,17 +121,17 @@ static void make_shapes(void)
 	ADD("utimensat", 88, {HERE, TEXT(other_path), IN(times), V(0)}, 0);
 	ADD("truncate", 45, {TEXT(other_path), V(3)}, 0);
 	ADD("statfs", 43, {TEXT(link_path), OUT(120)}, differs);
-	ADD("getcwd", 17, {OUT(sizeof base_path), V(sizeof base_path)}, 0);
+	ADD("getcwd", 17, {OUT(sizeof world_path), V(sizeof world_path)}, 0);
 	ADD("uname", 160, {OUT(390)}, 0);
 	ADD("faccessat2", 439, {HERE, TEXT(link_path), V(R_OK), V(0)}, 0);
 	ADD("openat2", 437, {HERE, TEXT(link_path), IN(how), V(sizeof how)}, closes);
 	ADD("inotify_add_watch", 27, {V(watcher), TEXT(dir_path), V(IN_DELETE_SELF)}, 0);
 	ADD("name_to_handle_at", 264, {HERE, TEXT(file_path), IN(handle), OUT(4), V(0)}, 0);
-	ADD("chdir", 49, {TEXT(base_path)}, 0);
+	ADD("chdir", 49, {TEXT(world_path)}, 0);
 	ADD("bind", 200, {V(unbound), IN(taken), V(len)}, 0);
 	ADD("connect", 203, {V(unbound), IN(nowhere), V(len)}, 0);
-	ADD("getsockname", 204, {V(listener), OUT(whole + (int)sizeof BASE "/socket"), IN(room)}, 0);
-	ADD("getpeername", 205, {V(client), OUT(whole + (int)sizeof BASE "/socket"), IN(room)}, 0);
+	ADD("getsockname", 204, {V(listener), OUT(whole + (int)sizeof WORLD "/socket"), IN(room)}, 0);
+	ADD("getpeername", 205, {V(client), OUT(whole + (int)sizeof WORLD "/socket"), IN(room)}, 0);
 	ADD("accept", 202, {V(listener), OUT(2), IN(room)}, accepts);
 	ADD("accept4", 242, {V(listener), OUT(2), IN(room), V(SOCK_CLOEXEC)}, accepts);
 	ADD("fstat", 80, {V(0), OUT(128)}, 0);
@@ -287,8 +294,7 @@ static void put(const struct shape *s, const struct place *p, struct left *l)
 	keep(p->kind, l);
 }
 
-// same says whether a relay left what the call itself leaves. Of a text without an end PRoot may take more than there
-// is, and make a file of such a name: then the call itself leaves another answer the second time.
+// same says whether a relay left what the call itself leaves, the second time if that is something else.
 static int same(const struct shape *s, const struct place *p, const struct left *relay)
 {
 	static struct left again;
