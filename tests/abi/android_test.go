@@ -112,7 +112,8 @@ func TestAndroid(t *testing.T) {
 			t.Errorf("%s: status %d\n%s%s", o.Name, o.Status, o.Stdout, o.Stderr)
 		}
 	}
-	if !(0 < sites[""] && sites[""] < sites["35"] && sites["35"] < sites["34"] && sites["34"] == sites["33"]) {
+	// Those of faccessat2 are looked at in any case, those of clone3 only where it does not exist.
+	if !(0 < sites[""] && sites[""] == sites["35"] && sites["35"] < sites["34"] && sites["34"] == sites["33"]) {
 		t.Errorf("sites for each release: %v", sites)
 	}
 	fmt.Printf("abi: Android: sites for each release: %v\n", sites)
