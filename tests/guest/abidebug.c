@@ -64,7 +64,7 @@ static void backtraces(void)
 		long took = ((b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec) * 3 / 2 + 1000;
 		span = took < span ? took : span;
 	}
-	for (int i = 0; seen[in_library] < wanted && i < 400 * wanted; i++) {
+	for (int i = 0; seen[in_library] < wanted && i < 400 * wanted + 20000; i++) {
 		struct itimerspec one = {{0, 0}, {0, 1 + (long)(rnd() % (uint64_t)span)}};
 		timer_settime(timer, 0, &one, NULL);
 		if (looked_at(BASE "/link", &st) != 0 || st.st_size != 5)
