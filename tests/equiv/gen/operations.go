@@ -321,9 +321,9 @@ func (g *generator) socket(p *process) string {
 	case 3:
 		return fmt.Sprintf("connect @%d %s", a, address(anything))
 	case 4:
-		return fmt.Sprintf(">%d accept4 @%d %s %s 0x800", b, a, g.buffer(110), one(g, []string{"L110", "L2", "L0", "L-1", "0"}))
+		return fmt.Sprintf(">%d accept4 @%d %s %s 0x800", b, a, g.buffer(110), one(g, []string{"l110", "L110", "l2", "L0", "l-1", "0"}))
 	case 5:
-		return fmt.Sprintf("%s @%d %s %s", one(g, []string{"getsockname", "getpeername", "sys_getsockname"}), a, g.buffer(110), one(g, []string{"L110", "L110", "L20", "L2", "L0", "L-1", "0"}))
+		return fmt.Sprintf("%s @%d %s %s", one(g, []string{"getsockname", "getpeername", "sys_getsockname"}), a, g.buffer(110), one(g, []string{"l110", "l110", "L110", "l20", "l2", "L0", "l-1", "0"}))
 	}
 	return ">15 socketpair"
 }

@@ -135,16 +135,16 @@ func connection(g *generator, p *process) []string {
 		p.fds[i] = descriptor{true, false, ""}
 	}
 	sys := one(g, []string{"", "", "sys_"})
-	ops := []string{fmt.Sprintf(">12 socket 1 %#x 0", kind), fmt.Sprintf("%sbind @12 %s %d", sys, quote("s", s), n), "getsockname @12 b110 L110", "listen @12 4",
+	ops := []string{fmt.Sprintf(">12 socket 1 %#x 0", kind), fmt.Sprintf("%sbind @12 %s %d", sys, quote("s", s), n), "getsockname @12 b110 l110", "listen @12 4",
 		fmt.Sprintf(">13 socket 1 %#x 0", kind), fmt.Sprintf("%sconnect @13 %s %d", sys, quote("s", s), n)}
-	accept := fmt.Sprintf(">14 %saccept4 @12 %s %s 0x800", sys, g.buffer(110), one(g, []string{"L110", "L110", "L3", "L0"}))
+	accept := fmt.Sprintf(">14 %saccept4 @12 %s %s 0x800", sys, g.buffer(110), one(g, []string{"l110", "l110", "L110", "l3", "L0"}))
 	if g.chance(40) {
-		accept = fmt.Sprintf(">14 accept @12 %s L110", g.buffer(110))
+		accept = fmt.Sprintf(">14 accept @12 %s l110", g.buffer(110))
 	}
 	ops = append(ops, accept)
 	for range 4 {
 		ops = append(ops, fmt.Sprintf("%s%s @%d %s %s", one(g, []string{"", "", "sys_"}), one(g, []string{"getsockname", "getpeername"}), 12+g.IntN(3), one(g, []string{"b110", "b110", "m110", "b8", "b2"}),
-			one(g, []string{"L110", "L110", "L16", "L3", "L1"})))
+			one(g, []string{"l110", "l110", "l110", "L110", "l16", "l3", "l1"})))
 	}
 	return append(ops, "lstat "+quote("", s)+" b128", "unlink "+quote("", s), fmt.Sprintf("connect @13 %s %d", quote("s", s), n))
 }

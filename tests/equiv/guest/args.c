@@ -12,7 +12,8 @@
 //   b144            a buffer of 144 bytes that ends at the page that cannot be touched
 //   m144            a buffer in the middle of its memory
 //   r144            a buffer that can be read only
-//   L8              a buffer that holds the number 8 as an int
+//   L8              a buffer that holds the number 8 as an int, and ends at the page that cannot be touched
+//   l8              the same in the middle of its memory
 //   H128            a buffer for a file handle of up to 128 bytes
 //   o1,2,3          a buffer with a struct open_how: flags, mode, resolve
 //   t1,2,3,4        a buffer with two struct timespec
@@ -141,9 +142,9 @@ int make_arg(int actor, int index, const char *token, struct arg *a)
 		make_string(a, c, token + 2);
 		return 1;
 	}
-	if (c == 'L') {
+	if (c == 'L' || c == 'l') {
 		int v = atoi(token + 1);
-		make_buffer(a, 'b', "4");
+		make_buffer(a, c == 'L' ? 'b' : 'm', "4");
 		memcpy(a->start, &v, sizeof v);
 		return 1;
 	}
