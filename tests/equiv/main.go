@@ -50,7 +50,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
-	req := cases.Request{Seed: seed, Configs: configs, Ops: (ops + len(configs) - 1) / len(configs), PerCase: perCase, Shrink: shrink, Seconds: boot, ShrinkIn: 60, GoOn: true}
+	req := cases.Request{Seed: seed, Configs: configs, Ops: (ops + len(configs) - 1) / len(configs), PerCase: perCase, Shrink: shrink, Seconds: boot, ShrinkIn: 120, GoOn: true}
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {

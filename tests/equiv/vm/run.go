@@ -69,7 +69,7 @@ func (s stock) runOnce(c *cases.Case, w way) (*outcome, error) {
 		return nil, err
 	}
 	defer unmount(c)
-	if err := resetKernel(); err != nil {
+	if err := reset(s.outside); err != nil {
 		return nil, err
 	}
 	// Process ids become texts of links: they should be of one length.

@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -153,5 +155,39 @@ func TestByChance(t *testing.T) {
 	}
 	if o := (&outcome{log: []string{""}, errs: denied}); o.notStarted() {
 		t.Error("without --link2symlink that is no chance")
+	}
+}
+
+func TestLikely(t *testing.T) {
+	script := []string{`0 >1 open "/t" 0 0`, "0 fork 1", `1 stat "a" b128`, `1 unlink "a"`, `0 sys_readlinkat cwd "a" b1 1`, `0 mkdir "b" 0`, `1 lstat "b" b128`}
+	var got []int
+	for _, l := range likely(script) {
+		got = append(got, len(l))
+		if l[len(l)-1] != script[len(script)-1] {
+			t.Errorf("the last line is left out: %q", l)
+		}
+	}
+	// Changes of actor 1 and what starts it; all changes; all of actor 1.
+	if !slices.Equal(got, []int{3, 5, 4}) {
+		t.Errorf("%v lines of %q", got, likely(script))
+	}
+}
+
+func TestReset(t *testing.T) {
+	dir := t.TempDir()
+	f := filepath.Join(dir, "f")
+	if err := os.WriteFile(f, nil, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	was, err := rightsOf(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(f, 0)
+	if err := reset(map[string]rights{f: was, filepath.Join(dir, "gone"): {}}); err != nil && os.Getuid() == 0 {
+		t.Fatal(err)
+	}
+	if now, _ := rightsOf(f); now != was {
+		t.Errorf("%+v instead of %+v", now, was)
 	}
 }

@@ -19,7 +19,10 @@ import (
 )
 
 // stock is what every guest has: the executor and its libraries, read once.
-type stock map[string][]byte
+type stock struct {
+	files   map[string][]byte
+	outside map[string]rights
+}
 
 // stockFrom are the files of the stock in the VM, by their place in the guest.
 var stockFrom = map[string]string{
@@ -36,19 +39,19 @@ var stockFrom = map[string]string{
 const guestLibs = "/guests/bookworm/usr/lib/aarch64-linux-gnu"
 
 func readStock() (stock, error) {
-	s := stock{}
+	s := stock{map[string][]byte{}, readOutside()}
 	for to, from := range stockFrom {
 		if from == "" {
-			s[to] = nil
+			s.files[to] = nil
 			continue
 		}
 		b, err := os.ReadFile(from)
 		if err != nil {
-			return nil, err
+			return s, err
 		}
-		s[to] = b
+		s.files[to] = b
 	}
-	s["/etc/passwd"] = []byte("root:x:0:0::/:/bin/sh\n")
+	s.files["/etc/passwd"] = []byte("root:x:0:0::/:/bin/sh\n")
 	return s, nil
 }
 
@@ -61,8 +64,8 @@ func (s stock) build(c *cases.Case, library string) (dev uint64, err error) {
 	if err := unix.Mount("equiv", cases.Top, "tmpfs", 0, "mode=755,size=512m"); err != nil {
 		return 0, fmt.Errorf("mount %s: %w", cases.Top, err)
 	}
-	for _, to := range slices.Sorted(maps.Keys(s)) {
-		data := s[to]
+	for _, to := range slices.Sorted(maps.Keys(s.files)) {
+		data := s.files[to]
 		if to == "/etc/ld.so.preload" {
 			data = []byte(library)
 		}
@@ -93,7 +96,7 @@ func (s stock) build(c *cases.Case, library string) (dev uint64, err error) {
 	if err := settle(c.World); err != nil {
 		return 0, err
 	}
-	for to := range s {
+	for to := range s.files {
 		if err := protect(cases.Root + to); err != nil {
 			return 0, err
 		}
@@ -110,24 +113,6 @@ func (s stock) build(c *cases.Case, library string) (dev uint64, err error) {
 	var st unix.Stat_t
 	err = unix.Stat(cases.Top, &st)
 	return uint64(st.Dev), err
-}
-
-// resetKernel gives the files of the kernel that scripts reach as root their owners and rights back: they are not made afresh.
-func resetKernel() error {
-	for path, mode := range map[string]uint32{"/proc": 0o555, "/proc/version": 0o444, "/proc/stat": 0o444} {
-		if err := errors.Join(unix.Chown(path, 0, 0), unix.Chmod(path, mode)); err != nil {
-			return fmt.Errorf("reset %s: %w", path, err)
-		}
-	}
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC) // all such descriptors share one file
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	if err := errors.Join(unix.Fchown(fd, 0, 0), unix.Fchmod(fd, 0o600)); err != nil {
-		return fmt.Errorf("reset the file of inotify: %w", err)
-	}
-	return nil
 }
 
 // protect makes a file immutable: a script that writes into the C library would end the program that runs it.
