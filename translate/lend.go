@@ -86,6 +86,8 @@ func showsRights(c *Call) bool {
 		return true
 	case nocgo.SysOpenat:
 		return c.Arg[2]&(nocgo.OCreat|nocgo.OTmpfile) != 0 // see createsAlike
+	case nocgo.SysFaccessat2, nocgo.SysOpenat2, nocgo.SysFchmodat2:
+		return true // where PRoot does not stop at them, the kernel answers, and what was lent allows more
 	}
 	return false
 }

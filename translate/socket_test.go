@@ -309,3 +309,47 @@ func TestConnectInModes(t *testing.T) {
 		os.Chmod(root+"/d/.l2s.sock0001.0001", 0o700)
 	}
 }
+
+// An address that runs into memory that the program must not read is what PRoot reads of it, which a debugger may.
+func TestAddressAtTheEdge(t *testing.T) {
+	dir := tree(t, "root/d/")
+	g := configure(t, dir+"/root", "", 1000)
+	newBoard(g.v)
+	page := unix.Getpagesize()
+	m, err := unix.Mmap(-1, 0, 2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mprotect(m[page:], unix.PROT_NONE); err != nil {
+		t.Fatal(err)
+	}
+	bind := func(path string, more int) (uintptr, Reason) {
+		at := m[page-2-len(path):]
+		at[0], at[1] = afUnix, 0
+		copy(at[2:page], path)
+		return g.v.Handle(g.s, &Call{Nr: nocgo.SysBind, Arg: [6]uintptr{socket(t, unix.AF_UNIX, unix.SOCK_STREAM), addr(at), uintptr(2 + len(path) + more)}})
+	}
+	if r, why := bind("/d/s", 1); r != 0 || why != Answered {
+		t.Errorf("bind: %d %v", int64(r), why)
+	}
+	if _, err := os.Lstat(dir + "/root/d/s"); err != nil {
+		t.Error(err)
+	}
+	long := strings.Repeat("n", 91)
+	name := buffer(128)
+	copy(name, long)
+	if g.v.rebound(addr(name), 91) {
+		t.Fatal("known before")
+	}
+	if _, why := bind("/d/"+long, 1); why != TooLong {
+		t.Errorf("a long name: %v", why)
+	}
+	if !g.v.rebound(addr(name), 91) {
+		t.Error("PRoot's binding for a long name is not expected")
+	}
+	if err := unix.Munmap(m[page:]); err == nil {
+		if _, why := bind("/d/t", 1); why != Memory {
+			t.Errorf("at memory that is not there: %v", why)
+		}
+	}
+}

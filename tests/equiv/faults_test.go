@@ -28,7 +28,6 @@ var faults = []struct {
 	{"openat that creates", broken.Result(56), `0 openat cwd "/t/new" 0x841 0644`},
 	{"newfstatat", broken.Result(79), `0 stat "/t/file" b128`},
 	{"newfstatat, buffer", broken.Buffer(79), `0 stat "/t/file" b128`},
-	{"fstat", broken.Result(80), "0 >1 open \"/t/file\" 0 0\n0 sys_fstat @1 b128"},
 	{"statx", broken.Result(291), `0 statx cwd "/t/file" 0 0x7ff b256`},
 	{"statx, buffer", broken.Buffer(291), `0 statx cwd "/t/file" 0 0x7ff b256`},
 	{"faccessat", broken.Result(48), `0 access "/t/file" 4`},

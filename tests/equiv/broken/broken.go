@@ -73,9 +73,13 @@ var fault uint64
 `},
 	{"translate/view.go", `\z`, `
 var keptGen, keptLinks, keptMoves uint32
+var keptPlace slot
 
 // Keep notes what says that something has changed.
-func (v *View) Keep() { keptGen, keptLinks, keptMoves = v.gen, v.links, *v.moves() }
+func (v *View) Keep() {
+	keptGen, keptLinks, keptMoves = v.gen, v.links, *v.moves()
+	keptPlace = v.place
+}
 
 // PutBack makes a call that changed something one that did not.
 func (v *View) PutBack(fault uint64) {
@@ -83,7 +87,10 @@ func (v *View) PutBack(fault uint64) {
 	case 901:
 		v.gen, v.links = keptGen, keptLinks
 	case 902:
-		*v.moves() = keptMoves
+		if keptMoves != *v.moves() {
+			*v.moves() = keptMoves
+			v.place = keptPlace
+		}
 	}
 }
 `},

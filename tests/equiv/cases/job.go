@@ -6,6 +6,7 @@ type Request struct {
 	Configs  []string // generated cases, Ops for each
 	Ops      int
 	First    int  // skip so many rounds of one case for each configuration
+	Skip     int  // so many configurations of the first round, which are done
 	Stride   int  // only every so many rounds; 0 as 1
 	GoOn     bool // where time runs out, another VM does the rest
 	PerCase  int
@@ -58,6 +59,7 @@ type Reply struct {
 	Masks      []string // some of the results that two runs under PRoot alone do not have in common
 	Kept       int      // how many of the cases that were given are done
 	Next       int      // the round that is next, where time ran out
+	NextSkip   int      // how many configurations of that round are done
 	Done       bool     // nothing was left out for lack of time
 }
 
@@ -97,5 +99,5 @@ func (r *Reply) Add(more *Reply) {
 	r.Unsteady = append(r.Unsteady, more.Unsteady...)
 	r.Masks = append(r.Masks, more.Masks...)
 	r.Kept += more.Kept
-	r.Next, r.Done = more.Next, more.Done
+	r.Next, r.NextSkip, r.Done = more.Next, more.NextSkip, more.Done
 }

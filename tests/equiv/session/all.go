@@ -44,7 +44,7 @@ func All(ctx context.Context, tools Tools, req cases.Request, seen func(cases.Mi
 				for _, m := range reply.Mismatches {
 					seen(m)
 				}
-				stuck := reply.Next == part.First && reply.Kept == 0
+				stuck := reply.Next == part.First && reply.NextSkip == part.Skip && reply.Kept == 0
 				done := all.Done
 				all.Add(reply)
 				finished := reply.Done || stuck || !part.GoOn || len(all.Problems) > 20
@@ -54,7 +54,7 @@ func All(ctx context.Context, tools Tools, req cases.Request, seen func(cases.Mi
 					return
 				}
 				fmt.Fprintf(os.Stderr, "equiv: round %d of %d\n", reply.Next, (req.Ops+req.PerCase-1)/req.PerCase)
-				part.First, part.Kept = reply.Next, part.Kept[reply.Kept:]
+				part.First, part.Skip, part.Kept = reply.Next, reply.NextSkip, part.Kept[reply.Kept:]
 				part.Shrink = max(0, part.Shrink-len(reply.Mismatches))
 			}
 		})

@@ -47,7 +47,7 @@ func serve() error {
 		return err
 	}
 	w.end = time.Now().Add(time.Duration(w.Seconds) * time.Second)
-	w.reply.Next = w.First
+	w.reply.Next, w.reply.NextSkip = w.First, w.Skip
 	w.work()
 	out, err := json.Marshal(w.reply)
 	if err != nil {
@@ -80,7 +80,11 @@ func (w *worker) work() {
 	// A little of each configuration in turn: when time runs out, all had their share.
 	for n := w.First; n*w.PerCase < w.Ops; n += max(1, w.Stride) {
 		w.reply.Next = n
-		for _, config := range w.Configs {
+		for i, config := range w.Configs {
+			if n == w.First && i < w.Skip {
+				continue
+			}
+			w.reply.NextSkip = i
 			c, err := gen.Case(config, w.Seed+uint64(n), w.PerCase)
 			if err != nil {
 				w.reply.Problems = append(w.reply.Problems, err.Error())
