@@ -215,8 +215,8 @@ var leftToPRoot = map[call]struct {
 	why    string
 	always func() bool
 }{
-	{"", nocgo.SysOpenat2}:                     {translate.Number, "PRoot 5.4.0 does not stop at it, the kernel answers: open2 in translate/newer.go", isUpstream},
-	{"", nocgo.SysFaccessat2}:                  {translate.Number, "PRoot 5.4.0 does not stop at it, the kernel answers: access2 in translate/newer.go", isUpstream},
+	{"", nocgo.SysOpenat2}:                     {translate.Unstopped, "PRoot 5.4.0 does not stop at it, the kernel answers: open2 in translate/newer.go", isUpstream},
+	{"", nocgo.SysFaccessat2}:                  {translate.Unstopped, "PRoot 5.4.0 does not stop at it, the kernel answers: access2 in translate/newer.go", isUpstream},
 	{"--kernel-release=6.6.6", nocgo.SysUname}: {translate.Number, "PRoot makes up the answer: uname in translate/newer.go", func() bool { return true }},
 }
 
