@@ -75,13 +75,13 @@ static void path_calls(void)
 
 static volatile sig_atomic_t depth, deepest;
 
-// calling_handler makes calls of its own every eighth time, and lets a further signal come into these.
+// calling_handler makes calls of its own every eighth time, and lets a further signal come into these, which does the same.
 static void calling_handler(int sig, siginfo_t *si, void *p)
 {
 	(void)sig, (void)si;
 	at_pc[where_is(pc_of(p))]++;
 	hits++;
-	if (hits % 8 == 0 && depth < 3) {
+	if ((hits % 8 == 0 || depth > 0) && depth < 3) {
 		if (++depth > deepest)
 			deepest = depth;
 		next();
