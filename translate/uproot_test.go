@@ -148,3 +148,27 @@ func TestUprootConcurrent(t *testing.T) {
 	close(stop)
 	wg.Wait()
 }
+
+// Where the directory in which a binding is becomes something else, PRoot does not get to the binding.
+func TestWayToBindingIsGone(t *testing.T) {
+	dir := tree(t, "root/b/two/", "out/x/f")
+	g := configure(t, dir+"/root", dir+"/out:/b/two", 1000)
+	g.is("/b/two/x/f", dir+"/out/x/f")
+	g.is("/b/two", dir+"/out")
+	if err := os.RemoveAll(dir + "/root/b"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/root/b", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	g.v.Forget()
+	for _, path := range []string{"/b/two", "/b/two/x/f", "/b/two/none", "/b/two/x/none/y", "/b/two/."} {
+		a := buffer(128)
+		copy(a, path)
+		st := buffer(144)
+		r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{nocgo.AtFdcwd, addr(a), addr(st), 0}})
+		if why == Answered && r != nocgo.Fail(nocgo.ENOTDIR) {
+			t.Errorf("%s: answered %d", path, int64(r))
+		}
+	}
+}

@@ -239,6 +239,9 @@ func (v *View) append(s *Scratch, name, n uintptr) Reason {
 	if s.kids && v.active > 1 {
 		kid = v.kid(s.guestAddr(), s.guestLen, name, n)
 	}
+	if kid != none && !v.leadsOn(s) {
+		return Changed
+	}
 	at := s.guestLen
 	if at == 1 {
 		at = 0
@@ -260,6 +263,13 @@ func (v *View) append(s *Scratch, name, n uintptr) Reason {
 		return Answered
 	}
 	return s.hostAppend(name, n)
+}
+
+// leadsOn says whether the directory reached is one. Its next component is a binding, whose host path does not lead through
+// it: nothing else would show that it is not there any more, or is a file now.
+func (v *View) leadsOn(s *Scratch) bool {
+	errno, why := v.prove(s)
+	return errno == 0 && why == Answered
 }
 
 // hostAppend adds a component to the host path.
@@ -293,6 +303,9 @@ func (v *View) target(s *Scratch) Reason {
 		if kid := v.kid(s.guestAddr(), s.guestLen, s.name, s.nameLen); kid != none {
 			if v.bindings[kid].opaque {
 				return Hidden
+			}
+			if !v.leadsOn(s) {
+				return Changed
 			}
 			s.leafBind = kid
 			host, n := v.hostText(kid)
