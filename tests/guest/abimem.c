@@ -284,7 +284,7 @@ static const struct site *site_for(unsigned nr)
 	return NULL;
 }
 
-static int partial, changed;
+static int partial, changed, chance;
 
 static void put(const struct shape *s, const struct place *p, struct left *l)
 {
@@ -306,6 +306,12 @@ static int same(const struct shape *s, const struct place *p, const struct left 
 	}
 	if (p->own->answer == relay->answer && (s->besides == differs || s->besides == waits_for_usage || memcmp(p->own->memory, relay->memory, sizeof relay->memory) == 0))
 		return 1;
+	// A text whose end cannot be read: PRoot goes on with what its own memory happens to hold.
+	const struct argument *a = &s->a[p->argument];
+	if (a->is == in && (p->kind == unmapped || p->kind == forbidden) && !p->out_of && p->split < a->size) {
+		chance++;
+		return relay->answer <= 0;
+	}
 	aim(NULL);
 	put(s, p, &again);
 	aim(site_for(s->nr));
@@ -372,9 +378,9 @@ static void straddle(void)
 	}
 	if (answered * 8 < made)
 		bad("only %d of %d calls succeeded", answered, made);
-	if (changed > made / 50)
-		bad("%d calls gave something else the second time", changed);
-	note(" %d calls, %d succeeded, %d with another part written before EFAULT, %d different the second time", made, answered, partial, changed);
+	if (changed + chance > made / 50)
+		bad("%d calls gave something else the second time, %d by chance", changed, chance);
+	note(" %d calls, %d succeeded, %d with another part written before EFAULT, %d different the second time, %d by PRoot's chance", made, answered, partial, changed, chance);
 }
 
 // What the other thread is asked for, and what it has done. It makes no call of libc's.
