@@ -279,6 +279,9 @@ func (v *View) knowCwd(s *Scratch, pid uint64) bool {
 func (v *View) askCwd(s *Scratch, pid uint64) Reason {
 	gen := nocgo.LoadAcquire32(v.moves())
 	r := nocgo.Plain(nocgo.SysGetcwd, s.guestAddr(), textMax, 0, 0, 0, 0)
+	if v.faked != 0 {
+		stop() // PRoot walks to the directory when the call is over, and leaves what it lends on the way
+	}
 	s.guestLen = 0
 	if !nocgo.Failed(r) && r > 1 && r <= textMax && nocgo.Load8(s.guestAddr()) == '/' {
 		s.guestLen = r - 1

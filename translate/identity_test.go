@@ -303,3 +303,28 @@ func TestTakeBack(t *testing.T) {
 	stat(1)
 	stat(1)
 }
+
+// PRoot walks to the current directory after a getcwd, and leaves what it lends on the way: the thread must stop before
+// anything shows it.
+func TestAskingForTheDirectoryLends(t *testing.T) {
+	dir := tree(t, "root/d/f")
+	g := configure(t, dir+"/root", "", 1000)
+	fake(t, g)
+	nocgo.StoreRelease32(&g.v.track, 1)
+	var made []uintptr
+	nocgo.HostPlain = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+		made = append(made, nr)
+		if nr == nocgo.SysGetcwd {
+			nocgo.Store32(a0, '/'|'d'<<8)
+			return 3
+		}
+		return nocgo.Fail(nocgo.EFAULT)
+	}
+	g.is("f", dir+"/root/d/f")
+	if len(made) != 2 || made[0] != nocgo.SysGetcwd || made[1] != nocgo.SysFaccessat {
+		t.Errorf("asked PRoot for %d", made)
+	}
+	if !EndsUnseen(nocgo.SysGetcwd) {
+		t.Error("a getcwd of the program is not noted")
+	}
+}

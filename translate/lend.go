@@ -23,7 +23,7 @@ func EndsUnseen(nr uintptr) bool {
 		nocgo.SysSymlinkat, nocgo.SysLinkat, nocgo.SysTruncate, nocgo.SysOpenat2, nocgo.SysFaccessat2,
 		nocgo.SysGetxattr, nocgo.SysLgetxattr, nocgo.SysListxattr, nocgo.SysLlistxattr,
 		nocgo.SysRemovexattr, nocgo.SysLremovexattr, nocgo.SysInotifyAdd, nocgo.SysNameToHandle,
-		nocgo.SysBind, nocgo.SysConnect, nocgo.SysAcct, nocgo.SysSwapon, nocgo.SysSwapoff, nocgo.SysUmount2:
+		nocgo.SysBind, nocgo.SysConnect, nocgo.SysGetcwd, nocgo.SysAcct, nocgo.SysSwapon, nocgo.SysSwapoff, nocgo.SysUmount2:
 		return true
 	}
 	return false
@@ -42,7 +42,10 @@ func (v *View) noteLent() {
 	}
 }
 
-// takeBack has PRoot take back what it lent to this thread: it stops at a call without a path.
+// stop has the thread stop at a call without a path: PRoot takes back what it lent to it.
+func stop() { nocgo.Plain(nocgo.SysFaccessat, nocgo.AtFdcwd, 0, 0, 0, 0, 0) }
+
+// takeBack has PRoot take back what it lent to this thread.
 func (v *View) takeBack() {
 	tid := uint32(nocgo.Raw(nocgo.SysGettid, 0, 0, 0, 0, 0, 0))
 	p := &v.lent[tid%lenders]
@@ -50,7 +53,7 @@ func (v *View) takeBack() {
 	if held != tid && held != anyThread {
 		return
 	}
-	nocgo.Plain(nocgo.SysFaccessat, nocgo.AtFdcwd, 0, 0, 0, 0, 0)
+	stop()
 	if held == tid && nocgo.CompareAndSwap32(p, tid, 0) {
 		nocgo.Add32(&v.lending, ^uint32(0))
 	}
@@ -70,7 +73,7 @@ func (v *View) Passing(nr uintptr) {
 // settleLent has PRoot take back what it may have lent to this thread.
 func (v *View) settleLent() {
 	if v.missing {
-		nocgo.Plain(nocgo.SysFaccessat, nocgo.AtFdcwd, 0, 0, 0, 0, 0)
+		stop()
 		return
 	}
 	v.takeBack()
