@@ -40,10 +40,8 @@ func (c *Cell) needs(check string) bool {
 		return check != "contexts" && check != "backtrace" && check != "exceptions" && check != "cancellation" && check != "sve" && check != "sme" && check != "mte"
 	}
 	switch check {
-	case "sve":
+	case "sve", "mte":
 		return c.CPU == "max"
-	case "mte":
-		return c.CPU == "max" && c.Kernel != "5.10"
 	case "sme": // 5.10 does not know it; in Debian's 6.1 and 6.12 it is not built, as broken
 		return c.CPU == "max" && c.Kernel == "7.2"
 	}
