@@ -24,7 +24,7 @@ func (v *View) Configure(s *Scratch, root, binds string, ttl uint64) bool {
 	if ttl != 0 {
 		v.ttl = nocgo.CounterHz()
 	}
-	v.murky = false
+	v.murky, v.closed = false, false
 	v.waiting = 0
 	// The first steps see the host, through a rootfs that is the host's "/".
 	v.text[0] = '/'
@@ -52,6 +52,7 @@ func (v *View) Configure(s *Scratch, root, binds string, ttl uint64) bool {
 			return false
 		}
 	}
+	v.murky = v.murky || v.closed
 	v.findAbove()
 	v.ttl = ttl * nocgo.CounterHz() / 1000
 	nocgo.StoreRelease32(&v.state, stateReady)
@@ -283,6 +284,11 @@ func (v *View) install(s *Scratch, b uintptr) bool {
 		if !v.hide(s.guestAddr(), s.guestLen) {
 			return false
 		}
+	case errno == 0 && why == Proc:
+		// Distributions bind /proc/self/fd/0 to /dev/stdin, which may be a link to it already. What PRoot makes of
+		// that link depends on numbers of processes, but it stays below /proc.
+		v.closed = true
+		return true
 	case errno == 0 && why == Hidden:
 		v.bindings[b].opaque = v.bindings[b].opaque || s.at == s.end
 	case errno != 0 || why != Answered:

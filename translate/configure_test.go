@@ -163,6 +163,23 @@ func TestUncertainBindings(t *testing.T) {
 	g.is("/proc", "/proc")
 }
 
+// Where a binding's place is a link into /proc, that and all of /proc are PRoot's, and nothing else is.
+func TestBindingsOfDescriptors(t *testing.T) {
+	dir := tree(t, "root/dev/fd->/proc/self/fd", "root/dev/stdin->/proc/self/fd/0", "root/dev/null->/proc/self/fd/1", "root/f", "file")
+	g := configure(t, dir+"/root", strings.Join([]string{
+		"/proc", "/proc/self/fd:/dev/fd", "/proc/self/fd/0:/dev/stdin", dir + "/file:/dev/null",
+	}, "|"), 1000)
+	g.is("/f", dir+"/root/f")
+	g.is("/dev", dir+"/root/dev")
+	g.declines("/dev/fd", Hidden)
+	g.declines("/dev/fd/0", Hidden)
+	g.declines("/dev/stdin", Hidden)
+	g.declines("/dev/null", Proc)
+	g.declines("/proc/self/fd/1", Proc)
+	g.declines("/proc/meminfo", Proc)
+	g.is("/proc", "/proc")
+}
+
 // Whatever leads into /proc is declined, but not /proc itself.
 func TestProc(t *testing.T) {
 	dir := tree(t, "root/stdin->/proc/self/fd/0", "root/mtab->../proc/self/mounts", "root/p->/proc", "root/proc/x", "root/q/self->1234/y", "root/q/1234/y")

@@ -58,12 +58,12 @@ func (v *View) procFile(s *Scratch, n uintptr) Reason {
 	return Answered
 }
 
-// ownProc finds the binding of /proc, if it is the host's.
+// ownProc finds the binding of /proc, if it is the host's and nothing is hidden in it.
 func (v *View) ownProc() uintptr {
 	const proc = "/proc\x00\x00\x00" // read by words
 	b := v.byGuest(stringAddr(proc), 5)
 	host, n := v.hostText(b)
-	if b == 0 || v.bindings[b].opaque || v.bindings[b].guestLen != 5 || n != 5 || !inProc(host, n) {
+	if v.closed || b == 0 || v.bindings[b].opaque || v.bindings[b].guestLen != 5 || n != 5 || !inProc(host, n) {
 		return none
 	}
 	return b

@@ -54,6 +54,7 @@ type View struct {
 	waiting  uintptr // entries of pending
 	active   uintptr // entries of order
 	murky    bool    // the host path of a directory that is bound is not known
+	closed   bool    // something is bound below /proc, nobody knows where: nothing is answered there
 	pending  [maxBindings]uint8
 	order    [maxBindings]uint8 // the bindings in place, as PRoot lists them by host path
 	bindings [maxBindings]binding

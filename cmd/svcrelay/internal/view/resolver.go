@@ -17,6 +17,7 @@ type resolver struct {
 	host  []request
 
 	installed []request // in the order of their installation
+	inProc    []Pair    // those whose guest paths lead into /proc
 }
 
 // maxLinks is how many symbolic links a guest path may lead through here. PRoot allows about 40, counted
@@ -26,15 +27,26 @@ const maxLinks = 30
 // errDropped means that PRoot leaves a binding out.
 var errDropped = errors.New("not a directory")
 
+// errInProc means that a binding's place is somewhere below /proc: PRoot follows links there by the numbers of processes.
+// Distributions bind /proc/self/fd/0 to /dev/stdin, which on many hosts is a link to it already. Of Termux's fork, which
+// also leaves the host path as it is, the library is given the place as it was written.
+var errInProc = errors.New("it leads through a link in /proc")
+
 // install makes the guest path of a binding canonical and installs it.
 func (r *resolver) install(b request, v *View) error {
 	if compare(b.Guest, "/") == equal {
 		b.Guest = "/"
 	} else {
 		guest, err := r.canonicalGuest(b.Pair)
+		if err == nil && compare("/proc", guest) == contains && compare("/proc", b.Guest) != contains {
+			err = errInProc
+		}
 		switch {
 		case errors.Is(err, errDropped):
 			v.Dropped = append(v.Dropped, fmt.Sprintf("%s: its place in the guest, %s: %v", b.Host, b.Guest, err))
+			return nil
+		case errors.Is(err, errInProc) && r.line == prootargs.Termux && compare("/proc", b.Guest) != contains:
+			r.inProc = append(r.inProc, b.Pair)
 			return nil
 		case err != nil:
 			return fmt.Errorf("the place %s of a binding: %w", b.Guest, err)
@@ -143,7 +155,7 @@ func (r *resolver) through(dir, link string, links *int) (string, error) {
 	host := r.hostPath(link)
 	for _, p := range []string{dir, host} {
 		if c := compare("/proc", p); c == equal || c == contains {
-			return "", errors.New("it leads through a link in /proc")
+			return "", errInProc
 		}
 	}
 	text, err := os.Readlink(host)

@@ -179,14 +179,17 @@ func (r *resolver) publish(v *View) error {
 		}
 	}
 	for _, b := range order {
-		if strings.ContainsAny(b.Host+b.Guest, "|\n") || strings.Contains(b.Host, ":") && b.Guest != "/" {
-			return fmt.Errorf("the binding of %q to %q has a separator in its name", b.Host, b.Guest)
-		}
 		if b.Guest == "/" {
 			v.Root = b.Host
 			continue
 		}
 		v.Binds = append(v.Binds, b.Pair)
+	}
+	v.Binds = append(v.Binds, r.inProc...)
+	for _, b := range append([]Pair{{Host: v.Root, Guest: "/"}}, v.Binds...) {
+		if strings.ContainsAny(b.Host+b.Guest, "|\n") || strings.Contains(b.Host, ":") && b.Guest != "/" {
+			return fmt.Errorf("the binding of %q to %q has a separator in its name", b.Host, b.Guest)
+		}
 	}
 	return nil
 }

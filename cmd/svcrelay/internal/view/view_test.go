@@ -163,6 +163,23 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
+// TestLinksIntoProc binds the standard streams where they are links into /proc already, as proot-distro does on Android.
+func TestLinksIntoProc(t *testing.T) {
+	top := tree(t, "root/dev/fd -> /proc/self/fd", "root/dev/stdin -> /proc/self/fd/0", "root/d/", "out/")
+	requests := parse(top+"/root:/", "/proc", "/proc/self/fd:/dev/fd", "/proc/self/fd/0:/dev/stdin", top+"/out:/d")
+	v, err := Resolve(requests, prootargs.Termux)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Pair{{"/proc", "/proc"}, {"/proc/self/fd", "/dev/fd"}, {top + "/out", "/d"}, {"/proc/self/fd/0", "/dev/stdin"}}
+	if !slices.Equal(v.Binds, want) {
+		t.Errorf("%q", v.Binds)
+	}
+	if v, err := Resolve(requests, prootargs.Upstream); err == nil {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestBindsValue(t *testing.T) {
 	v := View{Binds: []Pair{{"/a", "/b"}, {"/c", "/c"}}}
 	if got := v.BindsValue(); got != "/a:/b|/c:/c" {
