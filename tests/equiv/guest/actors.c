@@ -93,6 +93,15 @@ static void ring(int actor)
 	svc(SYS_futex, (long)&shared->bell[actor], futex_wake, 1 << 30, 0, 0, 0);
 }
 
+// stop makes a call without a path at which PRoot stops.
+static void stop(void) { svc(SYS_faccessat, AT_FDCWD, 0, 0, 0, 0, 0); }
+
+// passes_proot says whether an operation may be a call that PRoot 5.4.0 does not know: faccessat makes a faccessat2 for flags.
+static int passes_proot(const char *op)
+{
+	return strcmp(op, "faccessat") == 0 || strcmp(op, "sys_faccessat2") == 0 || strcmp(op, "sys_openat2") == 0 || strcmp(op, "sys_fchmodat2") == 0;
+}
+
 static void advance(int me)
 {
 	int turn = shared->turn + 1;
@@ -101,11 +110,13 @@ static void advance(int me)
 	// Under a faked root PRoot lends rights to a thread, and takes some of them back only when the thread stops the next time. What
 	// another sees meanwhile depends on which calls PRoot was asked for: so let it stop before another has its turn.
 	if (me != no_actor && turn < nlines && lines[turn].actor != me)
-		svc(SYS_faccessat, AT_FDCWD, 0, 0, 0, 0, 0);
+		stop();
 	__atomic_store_n(&shared->turn, turn, __ATOMIC_SEQ_CST);
-	for (int i = 0; i < max_actors; i++)
-		if (i != me && (turn >= nlines || i == lines[turn].actor))
-			ring(i);
+	// At the end those of the own process come last: when its first actor wakes, it ends and takes this thread with it.
+	for (int own = 0; own < 2; own++)
+		for (int i = 0; i < max_actors; i++)
+			if (i != me && (turn >= nlines || i == lines[turn].actor) && own == (me != no_actor && shared->process[i] == shared->process[me]))
+				ring(i);
 }
 
 // await waits for the actor's next line and returns it, or NULL at the end.
@@ -221,6 +232,8 @@ static void run(const struct line *l, int me)
 			put("\n");
 			return;
 		}
+		if (passes_proot(l->op)) // rights that PRoot lent for the call before would show, if it was asked for that one
+			stop();
 		int waits = strcmp(l->op, "creat") == 0;
 		if (waits)
 			interruptible(1);
