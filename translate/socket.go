@@ -19,7 +19,8 @@ const (
 // (inModes).
 //
 // Declined are paths that are too long for the structure on the host: PRoot makes a binding for them. Termux's fork may
-// have put a Unix socket in the place of a netlink socket, to which it then answers bind itself.
+// have put a Unix socket in the place of a netlink socket, to which it then answers bind itself. So are addresses that the
+// program cannot read to their end.
 func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 	at, size := c.Arg[1], uintptr(int32(c.Arg[2]))
 	if at == 0 || int32(size) <= unixPath || size > unixSize {
@@ -28,9 +29,11 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 		}
 		return v.unlessWaits(s, c)
 	}
-	if !v.legible(at, size) {
-		// PRoot then reads it in another way, as a debugger does, and may make a binding of what it sees.
-		if !peek(s.statAddr(), at, size) {
+	edge := !v.legible(at, size)
+	if edge {
+		// The call is PRoot's, which then reads in another way, as a debugger does, and may make a binding of what it
+		// sees: that must be known.
+		if !peek(s.statAddr(), at, size) || nocgo.Load16(s.statAddr()) != afUnix {
 			return 0, Memory
 		}
 		at = s.statAddr()
@@ -38,6 +41,9 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 	family := nocgo.Load16(at)
 	if family == afNetlink && c.Nr == nocgo.SysBind {
 		return 0, Address
+	}
+	if edge && nocgo.Load8(at+unixPath) == 0 {
+		return 0, Memory
 	}
 	if family != afUnix || nocgo.Load8(at+unixPath) == 0 {
 		return v.unlessWaits(s, c)
@@ -74,6 +80,9 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 			v.rebind(nocgo.HashWords(s.name, s.nameLen))
 			return 0, TooLong
 		}
+	}
+	if edge {
+		return 0, Memory
 	}
 	if errno != 0 {
 		return outcome(errno, why)
