@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func TestSwaps(t *testing.T) {
 	}
 	proot := rig.PRootArgs("bookworm", nil)
 	add("PRoot alone", "/tmp/alone", alone, nil, proot...)
-	run := product.Run(proot)
+	run := slices.Clip(product.Run(proot)) // what is added to it is not shared
 	add("nothing remembered", "/tmp/zero", *iterations, []string{"PROOT_FP_STATS=1", "PROOT_FP_TTL_MS=0"}, run...)
 	add("default lifetime", "/tmp/default", *iterations, []string{"PROOT_FP_STATS=1"}, run...)
 	res, err := rig.Run(t.Context(), job)

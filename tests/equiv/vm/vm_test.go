@@ -109,6 +109,18 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+func TestPartly(t *testing.T) {
+	for line, want := range map[string]string{
+		"9 fstat = -1 errno 14 touched 103 last 103": "9 fstat = -1 errno 14 touched",
+		"9 fstat = -1 errno 14":                      "9 fstat = -1 errno 14",
+		"9 fstat = -1 errno 1 touched 128 last 127":  "9 fstat = -1 errno 1 touched 128 last 127",
+	} {
+		if got := partly.ReplaceAllString(line, "$1"); got != want {
+			t.Errorf("%q: %q", line, got)
+		}
+	}
+}
+
 func TestByChance(t *testing.T) {
 	const st = "0 ino 1 mode 40755 nlink 3"
 	for _, c := range []struct {

@@ -165,6 +165,25 @@ func fresh(p programs.Program, w way) error {
 // installs says whether a program is meant to change the system's state.
 func installs(p programs.Program) bool { return len(p.Options) > 0 }
 
+// maxTries is how often a run is begun that PRoot's chance ends.
+const maxTries = 5
+
+// run makes the guest anew and runs a program, again where PRoot denied what the kernel had allowed.
+func (s *session) run(p programs.Program, w way, o **outcome) error {
+	for try := 0; try == 0 || try < maxTries && (*o).denied(p); try++ {
+		err := errors.Join(
+			s.timed("making the guest anew", func() error { return fresh(p, w) }),
+			s.timed("running programs", func() (err error) {
+				*o, err = run(p, w)
+				return err
+			}))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // program runs one program in all ways.
 func (s *session) program(p programs.Program) error {
 	r := programs.Result{Name: p.Name}
@@ -176,11 +195,7 @@ func (s *session) program(p programs.Program) error {
 	var trees [3][]string
 	for _, w := range s.ways {
 		err := errors.Join(
-			s.timed("making the guest anew", func() error { return fresh(p, w) }),
-			s.timed("running programs", func() (err error) {
-				ran[w], err = run(p, w)
-				return err
-			}),
+			s.run(p, w, &ran[w]),
 			s.timed("looking at what is left", func() error {
 				for _, d := range left {
 					trees[w] = append(trees[w], snapshot(d, s.start)...)
