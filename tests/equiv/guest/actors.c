@@ -12,6 +12,7 @@
 // lines without an actor, which are passed over.
 #include "equiv.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -119,6 +120,28 @@ static void advance(int me)
 				ring(i);
 }
 
+// settle waits until the actor that ended last is no more: a thread's number is free, a process has only its status left. What is in
+// /proc of it, and open there, depends on that.
+static void settle(int me)
+{
+	int who = __atomic_exchange_n(&shared->leaving, 0, __ATOMIC_SEQ_CST);
+	struct timespec pause = {.tv_nsec = 200000};
+	if (who == 0 || who == me)
+		return;
+	if (shared->process[who] != who) {
+		int pid = shared->pids[shared->process[who]];
+		for (int n = 0; n < 10000 && svc(SYS_tgkill, pid, shared->tids[who], 0, 0, 0, 0) == 0; n++)
+			svc(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+		return;
+	}
+	struct pollfd end = {.fd = svc(SYS_pidfd_open, shared->tids[who], 0, 0, 0, 0, 0), .events = POLLIN};
+	struct timespec limit = {.tv_sec = 2};
+	if (end.fd >= 0) {
+		svc(SYS_ppoll, (long)&end, 1, (long)&limit, 0, 0, 0);
+		svc(SYS_close, end.fd, 0, 0, 0, 0, 0);
+	}
+}
+
 // await waits for the actor's next line and returns it, or NULL at the end.
 static struct line *await(int me)
 {
@@ -127,8 +150,10 @@ static struct line *await(int me)
 		int turn = __atomic_load_n(&shared->turn, __ATOMIC_SEQ_CST);
 		if (turn >= nlines)
 			return NULL;
-		if (lines[turn].actor == me)
+		if (lines[turn].actor == me) {
+			settle(me);
 			return &lines[turn];
+		}
 		svc(SYS_futex, (long)&shared->bell[me], futex_wait, bell, 0, 0, 0);
 	}
 }
@@ -150,12 +175,16 @@ static void fault(int sig)
 	_exit(4);
 }
 
-// interruptible lets creat of a pipe that nobody reads end, after a second, with EINTR. No other operation waits. The signal
-// is blocked in all threads but the one that does the operation.
+// waits says whether an operation may open a pipe that nobody else has open, and wait for somebody: creat, and openat2 where
+// Termux's fork makes an openat of it, without flags if the size that it was given is too small for them.
+static int waits(const char *op) { return strcmp(op, "creat") == 0 || strcmp(op, "sys_openat2") == 0; }
+
+// interruptible lets such an operation end, after a second, with EINTR. No other operation waits. The signal
+// is blocked in all threads but the one that does the operation. It comes every second: the first may be too early.
 static void interruptible(int on)
 {
 	uint64_t set = 1ull << (SIGALRM - 1);
-	struct itimerval t = {.it_value.tv_sec = on};
+	struct itimerval t = {.it_value.tv_sec = on, .it_interval.tv_sec = on};
 	svc(SYS_rt_sigprocmask, on ? SIG_UNBLOCK : SIG_BLOCK, (long)&set, 0, sizeof set, 0, 0);
 	svc(SYS_setitimer, ITIMER_REAL, (long)&t, 0, 0, 0, 0);
 }
@@ -234,14 +263,14 @@ static void run(const struct line *l, int me)
 		}
 		if (passes_proot(l->op)) // rights that PRoot lent for the call before would show, if it was asked for that one
 			stop();
-		int waits = strcmp(l->op, "creat") == 0;
-		if (waits)
+		int timed = waits(l->op);
+		if (timed)
 			interruptible(1);
 		long before = stops();
 		ret = call(l, args, &outs, &opens);
 		err = errno;
 		count(l, stops() - before);
-		if (waits)
+		if (timed)
 			interruptible(0);
 	}
 	inside = 0;
@@ -290,6 +319,7 @@ static void act(int me)
 {
 	struct line *l;
 	self = me;
+	shared->tids[me] = svc(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	make_arena(me);
 	while ((l = await(me))) {
 		long who = l->nargs ? atol(l->args[0]) : -1;
@@ -305,6 +335,7 @@ static void act(int me)
 		} else if (strcmp(l->op, "exit") == 0) {
 			if (leave(me)) {
 				int process = shared->process[me] == me;
+				__atomic_store_n(&shared->leaving, me, __ATOMIC_SEQ_CST);
 				advance(me);
 				if (process)
 					exit(0);

@@ -48,6 +48,8 @@ struct shared {
 	int alive[max_actors];
 	int process[max_actors]; // the actor whose process a thread belongs to
 	int pids[max_actors];
+	int tids[max_actors];
+	int leaving;        // the actor that ended last, until somebody has seen that it is gone
 	size_t log;         // how much of the log is used
 	int inodes;
 	struct { char name[24]; int calls, without; } counts[max_ops];

@@ -76,6 +76,10 @@ func (s stock) runOnce(c *cases.Case, w way) (*outcome, error) {
 	// Process ids become texts of links: they should be of one length.
 	os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte("20000"), 0)
 
+	// A script may change the owners of the files that it is given.
+	for _, f := range []string{"/tmp/equiv.script", "/tmp/equiv.log", "/tmp/equiv.stderr"} {
+		os.Remove(f)
+	}
 	if err := os.WriteFile("/tmp/equiv.script", []byte(strings.Join(c.Script, "\n")+"\n"), 0o644); err != nil {
 		return nil, err
 	}
@@ -84,7 +88,6 @@ func (s stock) runOnce(c *cases.Case, w way) (*outcome, error) {
 		return nil, err
 	}
 	defer in.Close()
-	os.Remove("/tmp/equiv.log")
 	log, err := os.OpenFile("/tmp/equiv.log", os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err

@@ -40,6 +40,9 @@ const guestLibs = "/guests/bookworm/usr/lib/aarch64-linux-gnu"
 
 func readStock() (stock, error) {
 	s := stock{map[string][]byte{}, readOutside()}
+	if err := freeze(); err != nil {
+		return s, err
+	}
 	for to, from := range stockFrom {
 		if from == "" {
 			s.files[to] = nil
@@ -103,7 +106,7 @@ func (s stock) build(c *cases.Case, library string) (dev uint64, err error) {
 	}
 	for _, m := range c.Mounts {
 		from, to, _ := strings.Cut(m, ":")
-		if err := os.MkdirAll(to, 0o755); err != nil {
+		if err := errors.Join(setFlags("/", 0), os.MkdirAll(to, 0o755), protect("/")); err != nil {
 			return 0, err
 		}
 		if err := unix.Mount(cases.Top+from, to, "", unix.MS_BIND, ""); err != nil {
@@ -116,14 +119,17 @@ func (s stock) build(c *cases.Case, library string) (dev uint64, err error) {
 }
 
 // protect makes a file immutable: a script that writes into the C library would end the program that runs it.
-func protect(path string) error {
-	const immutable = 0x10
+func protect(path string) error { return setFlags(path, immutable) }
+
+const immutable = 0x10
+
+func setFlags(path string, flags int) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, immutable); err != nil {
+	if err := unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags); err != nil {
 		return fmt.Errorf("protect %s: %w", path, err)
 	}
 	return nil
