@@ -130,6 +130,12 @@ func (v *View) utimens(s *Scratch, c *Call) (uintptr, Reason) {
 		return 0, Empty // the kernel's own current directory is not PRoot's
 	}
 	r := nocgo.Raw(nocgo.SysUtimensat, s.fd, s.call, c.Arg[2], flags, 0, 0)
+	if r == 0 && c.Arg[2] != 0 && s.unproven && !s.empty {
+		// Where both times are UTIME_OMIT the kernel does not look at the path, but PRoot has.
+		if errno, why = v.proveLate(s); errno != 0 || why != Answered {
+			return outcome(errno, why)
+		}
+	}
 	v.learnt(s, r)
 	return v.priority(s, r)
 }

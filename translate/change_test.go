@@ -1,11 +1,14 @@
 package translate
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"svcrelay/nocgo"
 )
@@ -285,8 +288,7 @@ func (w *world) shuffle(at int, path string) {
 	case 10:
 		set(nocgo.SysFchownat, dir, p, ^uintptr(0), pick(0, ^uintptr(0)), pick(0, nocgo.AtSymlinkNofollow, 1))
 	case 11:
-		times := buffer(32)
-		set(nocgo.SysUtimensat, dir, pick(p, p, p, 0), pick(0, addr(times), 8), pick(0, nocgo.AtSymlinkNofollow, 1))
+		set(nocgo.SysUtimensat, dir, pick(p, p, p, 0), pick(0, addr(buffer(32)), omitted(), 8), pick(0, nocgo.AtSymlinkNofollow, 1))
 	default:
 		if at != -100 {
 			return
@@ -359,6 +361,34 @@ func (w *world) changes(n int) {
 		}
 		if dir >= 0 {
 			syscall.Close(dir)
+		}
+	}
+}
+
+// omitted gives times that leave both of a file as they are: the kernel does not look at the path then.
+func omitted() uintptr {
+	times := buffer(32)
+	for _, nsec := range []int{8, 24} {
+		binary.NativeEndian.PutUint64(times[nsec:], unix.UTIME_OMIT)
+	}
+	return addr(times)
+}
+
+// TestTimesOmitted has PRoot's errors for paths that the kernel does not look at, and nothing is remembered of them.
+func TestTimesOmitted(t *testing.T) {
+	w := newWorld(t, 1, true)
+	if err := os.WriteFile(w.root+"/plain", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]uintptr{
+		"/plain/x": nocgo.Fail(nocgo.ENOTDIR), "/plain/x/y": nocgo.Fail(nocgo.ENOTDIR), "/nothing": 0, "/nothing/x": nocgo.Fail(nocgo.ENOENT), "/plain": 0,
+	} {
+		for range 2 {
+			c := Call{Nr: nocgo.SysUtimensat}
+			copy(c.Arg[:], []uintptr{nocgo.AtFdcwd, cstring(path), omitted(), 0})
+			if r, why := w.v.Handle(w.s, &c); why != Answered || r != want {
+				t.Errorf("%s: %d, %v, not %d", path, int64(r), why, int64(want))
+			}
 		}
 	}
 }

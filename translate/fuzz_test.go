@@ -89,7 +89,7 @@ func FuzzChange(f *testing.F) {
 		case 7:
 			set(nocgo.SysFchownat, from, p, ^uintptr(0), ^uintptr(0), flag&1*nocgo.AtSymlinkNofollow|flag&2)
 		case 8:
-			set(nocgo.SysUtimensat, from, p, 0, flag&1*nocgo.AtSymlinkNofollow|flag&2)
+			set(nocgo.SysUtimensat, from, p, [2]uintptr{0, omitted()}[flag>>2&1], flag&1*nocgo.AtSymlinkNofollow|flag&2)
 		case 9:
 			set(nocgo.SysTruncate, p, flag)
 		case 10:

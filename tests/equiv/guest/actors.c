@@ -215,11 +215,13 @@ static void start(const struct line *l, int me, int who)
 	shared->alive[who] = 1;
 	if (strcmp(l->op, "thread") == 0) {
 		shared->process[who] = shared->process[me];
-		shared->pids[who] = 0;
+		shared->pids[who] = shared->tids[who] = 0;
 		if (pthread_create(&threads[who], NULL, start_thread, (void *)(long)who) != 0)
 			shared->alive[who] = 0;
 		else
 			pthread_detach(threads[who]);
+		while (shared->alive[who] && !__atomic_load_n(&shared->tids[who], __ATOMIC_SEQ_CST))
+			sched_yield(); // what is written from here on has its id by name
 		put(" = %d\n", shared->alive[who]);
 		return;
 	}
@@ -319,7 +321,7 @@ static void act(int me)
 {
 	struct line *l;
 	self = me;
-	shared->tids[me] = svc(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	__atomic_store_n(&shared->tids[me], svc(SYS_gettid, 0, 0, 0, 0, 0, 0), __ATOMIC_SEQ_CST);
 	make_arena(me);
 	while ((l = await(me))) {
 		long who = l->nargs ? atol(l->args[0]) : -1;

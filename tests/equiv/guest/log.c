@@ -78,7 +78,7 @@ static void put_raw(const char *s, size_t n)
 	}
 }
 
-// put_bytes writes bytes in readable form. A number that is the id of a process becomes its actor's; with cut set
+// put_bytes writes bytes in readable form. A number that is the id of a process or thread becomes its actor's; with cut set
 // a number may be only the beginning of one.
 void put_bytes(const char *s, size_t n, int cut)
 {
@@ -94,8 +94,8 @@ void put_bytes(const char *s, size_t n, int cut)
 			}
 			int known = 0;
 			for (int a = 0; a < max_actors && !known; a++)
-				if (shared->pids[a] && value == shared->pids[a]) {
-					put("P%d", a);
+				if (value > 0 && (value == shared->pids[a] || value == shared->tids[a])) {
+					put("%c%d", value == shared->pids[a] ? 'P' : 'T', a);
 					known = 1;
 				}
 			if (!known && (cut || (i > 0 && s[i - 1] == '[')))

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -235,6 +236,10 @@ func snapshot(start int64) []string {
 		switch st.Mode & unix.S_IFMT {
 		case unix.S_IFLNK:
 			t, _ := os.Readlink(p)
+			if number.MatchString(t) {
+				t = number.ReplaceAllString(t, "#")
+				l = sized.ReplaceAllString(l, "")
+			}
 			l += fmt.Sprintf(" -> %q", t)
 		case unix.S_IFREG:
 			if st.Size < 1<<16 {
@@ -247,6 +252,13 @@ func snapshot(start int64) []string {
 	})
 	return out
 }
+
+// number is a process or a thread in the text of a link: they are counted from 20,000, and with svcrelay there have been some more
+// before. How long such a text is says nothing then.
+var (
+	number = regexp.MustCompile(`\b2\d{4}\b`)
+	sized  = regexp.MustCompile(` size \d+`)
+)
 
 func attributes(p string) string {
 	buf := make([]byte, 4096)
