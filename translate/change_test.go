@@ -150,7 +150,9 @@ func (w *world) watch(g *given) func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr
 
 // idle says whether a call that succeeds changes nothing.
 func idle(c *Call) bool {
-	omits := func(at uintptr) bool { return nocgo.Load64(at+8) == unix.UTIME_OMIT && nocgo.Load64(at+24) == unix.UTIME_OMIT }
+	omits := func(at uintptr) bool {
+		return nocgo.Load64(at+8) == unix.UTIME_OMIT && nocgo.Load64(at+24) == unix.UTIME_OMIT
+	}
 	return c.Nr == nocgo.SysStatfs || c.Nr == nocgo.SysUtimensat && c.Arg[2] > 4096 && omits(c.Arg[2])
 }
 
