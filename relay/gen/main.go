@@ -3,15 +3,13 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"svcrelay/patcher"
 	"svcrelay/relay/about"
-	"svcrelay/tools/asmgen/asm"
 	"svcrelay/tools/asmgen/compile"
+	"svcrelay/tools/asmgen/library"
 	"svcrelay/tools/asmgen/obj"
 )
 
@@ -37,7 +35,7 @@ func generate(dir string) error {
 	if err != nil {
 		return err
 	}
-	return write(dir, o, in)
+	return library.Write(dir, "libsvcrelay", o, in)
 }
 
 // assemble makes the object. A test may replace source files.
@@ -47,20 +45,12 @@ func assemble(overlay map[string][]byte) (*obj.Object, info, error) {
 		return nil, info{}, err
 	}
 	o := obj.New()
-	for _, f := range []struct {
-		name string
-		emit func(*asm.Builder)
-	}{
-		{"svcrelay_entry", entry}, {"svcrelay_start", start}, {"svcrelay_stop", stop}, {"svcrelay_scan", scan},
-		{"svcrelay_call", call},
-	} {
-		b := asm.New(f.name)
-		f.emit(b)
-		fn, err := b.Finish()
-		if err != nil {
-			return nil, info{}, err
-		}
-		o.AddFunc(fn, "", obj.Local)
+	err = library.Add(o,
+		library.Hand{Name: "svcrelay_entry", Emit: entry}, library.Hand{Name: "svcrelay_start", Emit: start},
+		library.Hand{Name: "svcrelay_stop", Emit: stop}, library.Hand{Name: "svcrelay_scan", Emit: scan},
+		library.Hand{Name: "svcrelay_call", Emit: call})
+	if err != nil {
+		return nil, info{}, err
 	}
 	o.AddProgram(p, obj.Local)
 	if err := slots(o); err != nil {
@@ -83,37 +73,13 @@ func assemble(overlay map[string][]byte) (*obj.Object, info, error) {
 
 // describe collects the figures.
 func describe(p *compile.Program, o *obj.Object) info {
-	in := info{Sections: map[string]int{}}
-	in.Frame, in.Scratch, in.Entries = frameSize, scratchSize, map[string]int{}
+	in := info{Sections: library.Sections(o, ".text", slotSection, ".rodata", ".data.rel.ro", ".data", ".bss"), Aborts: library.Aborts(p)}
+	in.Frame, in.Scratch, in.Entries = frameSize, scratchSize, library.Entries(p)
 	in.Trampoline = pageAddr
 	in.Relays = about.Relays{
 		Own: patcher.OwnSize, Places: patcher.OwnPlaces, Head: patcher.HeadSize, Fixed: patcher.FixedSize, Any: patcher.AnySize,
 		Bridge: patcher.BridgeSize, Effect: patcher.EffectSize, Sites: patcher.MaxSites,
 	}
-	for _, e := range p.Entries {
-		in.Entries[e.Name] = e.Stack
-	}
 	in.Stack = frameSize + scratchSize + int64(in.Entries["svcrelay_dispatch"])
-	for _, s := range []string{".text", slotSection, ".rodata", ".data.rel.ro", ".data", ".bss"} {
-		in.Sections[s] = o.Size(s)
-	}
-	for _, a := range p.Aborts {
-		in.Aborts = append(in.Aborts, a.Go+": "+a.Kind)
-	}
 	return in
-}
-
-func write(dir string, o *obj.Object, in info) error {
-	b, err := o.Bytes()
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "libsvcrelay.o"), b, 0o644); err != nil {
-		return err
-	}
-	j, err := json.MarshalIndent(in, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "libsvcrelay.json"), append(j, '\n'), 0o644)
 }

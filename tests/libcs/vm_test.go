@@ -92,7 +92,7 @@ func run(t *testing.T, job rig.Job, list []suite) {
 			if s.noMusl && g == "musl" || !wanted.MatchString(s.name) {
 				continue
 			}
-			if err := addProgram(ctx, &job, g, filepath.Join(tmp, g+"-"+s.name), s); err != nil {
+			if err := product.Compile(ctx, &job, tmp, g, "libcs/"+s.sources, progDir+"/"+s.name, s.flags...); err != nil {
 				t.Fatal(err)
 			}
 			places = append(places, place{s, g, len(job.Commands)})
@@ -107,26 +107,6 @@ func run(t *testing.T, job rig.Job, list []suite) {
 			p.judge(t, outcomes[p.first:p.first+len(p.ways)])
 		})
 	}
-}
-
-func addProgram(ctx context.Context, job *rig.Job, name, out string, s suite) error {
-	top, err := repo.Root()
-	if err != nil {
-		return err
-	}
-	cc, err := toolchain.For(ctx, name)
-	if err != nil {
-		return err
-	}
-	sources, err := filepath.Glob(filepath.Join(top, "tests/guest/libcs", s.sources))
-	if err != nil {
-		return err
-	}
-	if err := cc.Compile(ctx, out, sources, s.flags...); err != nil {
-		return err
-	}
-	job.Files[guest.Root(name)+progDir+"/"+s.name] = rig.File{HostPath: out}
-	return nil
 }
 
 // addPlugin makes a library to load, which needs no C library and so suits all.

@@ -3,13 +3,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 
-	"svcrelay/tools/asmgen/asm"
 	"svcrelay/tools/asmgen/compile"
+	"svcrelay/tools/asmgen/library"
 	"svcrelay/tools/asmgen/obj"
 )
 
@@ -36,18 +34,7 @@ func generate(dir string) error {
 	if err != nil {
 		return err
 	}
-	b, err := o.Bytes()
-	if err != nil {
-		return err
-	}
-	j, err := json.MarshalIndent(in, "", "\t")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "libsvcrelay-tracer.o"), b, 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "libsvcrelay-tracer.json"), append(j, '\n'), 0o644)
+	return library.Write(dir, "libsvcrelay-tracer", o, in)
 }
 
 // build compiles the shim and adds what is laid by hand.
@@ -57,20 +44,10 @@ func build() (*obj.Object, *info, error) {
 		return nil, nil, err
 	}
 	o := obj.New()
-	for _, f := range []struct {
-		name string
-		emit func(*asm.Builder)
-		bind obj.Bind
-	}{
-		{"prctl", prctl, obj.Global}, {"svcrelay_tracer_constructor", constructor, obj.Local},
-	} {
-		b := asm.New(f.name)
-		f.emit(b)
-		fn, err := b.Finish()
-		if err != nil {
-			return nil, nil, err
-		}
-		o.AddFunc(fn, "", f.bind)
+	err = library.Add(o, library.Hand{Name: "prctl", Emit: prctl, Bind: obj.Global},
+		library.Hand{Name: "svcrelay_tracer_constructor", Emit: constructor})
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, name := range []string{"__errno_location", "__errno", "environ"} {
 		o.Declare(name, obj.Weak)
@@ -78,17 +55,11 @@ func build() (*obj.Object, *info, error) {
 	o.AddProgram(p, obj.Local)
 	o.AddPointer(".init_array", "svcrelay_tracer_constructor")
 
-	in := &info{Entries: map[string]int{"prctl": frameSize, "svcrelay_tracer_constructor": frameSize}, Sections: map[string]int{}}
-	for _, e := range p.Entries {
-		in.Entries[e.Name] = e.Stack
+	in := &info{
+		Entries: library.Entries(p), Aborts: library.Aborts(p),
+		Sections: library.Sections(o, ".text", ".rodata", ".data.rel.ro", ".data", ".bss"),
 	}
-	in.Entries["prctl"] += in.Entries["svcrelay_tracer_install"]
-	in.Entries["svcrelay_tracer_constructor"] += in.Entries["svcrelay_tracer_start"]
-	for _, s := range []string{".text", ".rodata", ".data.rel.ro", ".data", ".bss"} {
-		in.Sections[s] = o.Size(s)
-	}
-	for _, a := range p.Aborts {
-		in.Aborts = append(in.Aborts, a.Go+": "+a.Kind)
-	}
+	in.Entries["prctl"] = int(prctlFrame.Size()) + in.Entries["svcrelay_tracer_install"]
+	in.Entries["svcrelay_tracer_constructor"] = int(constructorFrame.Size()) + in.Entries["svcrelay_tracer_start"]
 	return o, in, nil
 }

@@ -36,7 +36,7 @@ func TestStackIsSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, entry := range []string{"prctl", "svcrelay_tracer_constructor"} {
-		if depth := in.Entries[entry]; depth < frameSize || depth > 1024 {
+		if depth := in.Entries[entry]; depth < int(constructorFrame.Size()) || depth > 1024 {
 			t.Errorf("%s needs %d bytes of stack", entry, depth)
 		}
 	}

@@ -87,3 +87,17 @@ func Make(path string, build func(tmp string) error) (string, error) {
 	}
 	return path, nil
 }
+
+// Keep is Make for FOLDER/NAME below Root, with a lock of the given name held.
+func Keep(lock, folder, name string, build func(tmp string) error) (string, error) {
+	unlock, err := Lock(lock)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	return Make(filepath.Join(root, folder, name), build)
+}

@@ -53,17 +53,8 @@ func Get(ctx context.Context, name string) (*Kernel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
-	unlock, err := cache.Lock("kernel-" + name)
+	dir, err := cache.Keep("kernel-"+name, "kernels", name+"-"+debian.Digest(debs), func(tmp string) error { return unpack(debs, tmp) })
 	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	root, err := cache.Root()
-	if err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(root, "kernels", name+"-"+debian.Digest(debs))
-	if _, err := cache.Make(dir, func(tmp string) error { return unpack(debs, tmp) }); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
 	k := &Kernel{Image: filepath.Join(dir, "Image"), Layer: filepath.Join(dir, "modules.cpio")}

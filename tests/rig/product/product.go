@@ -47,8 +47,9 @@ func Add(job *rig.Job, dist string) error {
 	return nil
 }
 
-// Compile compiles a C file of tests/guest for a guest and adds it to the job, in the guest, at a path. The directory tmp
-// must be there until the job has run; it keeps one program of each name.
+// Compile compiles C files of tests/guest for a guest and adds the program to the job, in the guest, at a path. The source is
+// a file's name or a pattern for several. The directory tmp must be there until the job has run; it keeps one program of each
+// name.
 func Compile(ctx context.Context, job *rig.Job, tmp, name, source, at string, flags ...string) error {
 	top, err := repo.Root()
 	if err != nil {
@@ -58,8 +59,12 @@ func Compile(ctx context.Context, job *rig.Job, tmp, name, source, at string, fl
 	if err != nil {
 		return err
 	}
+	sources, err := filepath.Glob(filepath.Join(top, "tests/guest", source))
+	if err != nil || len(sources) == 0 {
+		return fmt.Errorf("tests/guest/%s: no such file, %v", source, err)
+	}
 	out := filepath.Join(tmp, name+"-"+filepath.Base(at))
-	if err := cc.Compile(ctx, out, []string{filepath.Join(top, "tests/guest", source)}, flags...); err != nil {
+	if err := cc.Compile(ctx, out, sources, flags...); err != nil {
 		return err
 	}
 	if job.Files == nil {

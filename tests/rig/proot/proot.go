@@ -42,17 +42,8 @@ func Program(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	unlock, err := cache.Lock("proot")
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	root, err := cache.Root()
-	if err != nil {
-		return "", err
-	}
-	out := filepath.Join(root, "proot", Version+"-"+buildFormat+"-"+filepath.Base(cc.Sysroot))
-	out, err = cache.Make(out, func(tmp string) error { return build(ctx, cc, orig[0].Path, tmp) })
+	key := Version + "-" + buildFormat + "-" + filepath.Base(cc.Sysroot)
+	out, err := cache.Keep("proot", "proot", key, func(tmp string) error { return build(ctx, cc, orig[0].Path, tmp) })
 	if err != nil {
 		return "", fmt.Errorf("build PRoot %s: %w", Version, err)
 	}

@@ -60,17 +60,7 @@ func For(ctx context.Context, guest string) (*Toolchain, error) {
 	if err != nil {
 		return nil, fmt.Errorf("toolchain for %s: %w", guest, err)
 	}
-	unlock, err := cache.Lock("sysroot-" + guest)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	root, err := cache.Root()
-	if err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(root, "sysroots", guest+"-"+sysrootFormat+"-"+debian.Digest(debs))
-	_, err = cache.Make(dir, func(tmp string) error {
+	dir, err := cache.Keep("sysroot-"+guest, "sysroots", guest+"-"+sysrootFormat+"-"+debian.Digest(debs), func(tmp string) error {
 		t, err := tree.Skeleton()
 		if err != nil {
 			return err
