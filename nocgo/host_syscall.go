@@ -18,8 +18,18 @@ var HostRaw = HostSyscall
 // HostPlain is what Plain calls on the host; a test may replace it by a model of the tracer.
 var HostPlain = HostSyscall
 
+// HostCrowd is whether the host's kernel says that others use this process's memory. Go's own threads do not count: what
+// they must not take away, they do not.
+var HostCrowd = false
+
 // HostSyscall issues the arm64 system call nr on the host, whose numbers, flags and structures may differ.
 func HostSyscall(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+	if nr == SysUnshare && a0 == cloneVM {
+		if HostCrowd {
+			return Fail(EINVAL)
+		}
+		return 0
+	}
 	host, ok := hostNumber(nr)
 	if !ok {
 		return Fail(ENOSYS)
@@ -40,6 +50,8 @@ func HostSyscall(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
 	}
 	return rawSyscall(host, a0, a1, a2, a3, a4, a5)
 }
+
+const cloneVM = 0x100 // CLONE_VM
 
 func rawSyscall(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
 	r, _, e := unix.RawSyscall6(nr, a0, a1, a2, a3, a4, a5)

@@ -7,9 +7,8 @@ const probeGranule = 4096
 
 // Readable says whether the 8 bytes at addr can be read, without reading them here. It asks the kernel for
 // a signal mask change of an unknown kind: the mask is read first (EFAULT), then the kind is refused (EINVAL),
-// and nothing changes. The page may still go away between this answer and its use by another thread of the
-// process unmapping it; a program that unmaps a path while a system call reads it has no defined result either,
-// but it would get EFAULT where it now gets SIGSEGV.
+// and nothing changes. This is for memory that nobody else can take away between the answer and its use, in a process
+// that has one thread and shares its memory with nobody; for any other there is KernelRead.
 //
 // A pointer with something in its top byte is never said to be readable: with memory tags every 16 bytes may be
 // forbidden to it, so that one question per granule of mapping would not do.

@@ -113,6 +113,21 @@ func same(a, b, n uintptr) bool {
 	return true
 }
 
+// Variable gives the address of a variable of size bytes that the library at base exports, or 0. The program may have a
+// copy that is used instead.
+func (p *Plan) Variable(base uintptr, name string, size uintptr) uintptr {
+	var s symbols
+	t, ok := p.mem.text(base)
+	if !ok || !s.open(&p.mem, base) {
+		return 0
+	}
+	addr, n, ok := s.find(uintptr(unsafe.Pointer(unsafe.StringData(name))), uintptr(len(name)))
+	if !ok || n != size || addr < t.Hi || addr-t.Hi > maxText || !p.mem.readable(addr, size) {
+		return 0
+	}
+	return addr
+}
+
 // Export gives the address of a function that the library at base exports, or 0.
 func (p *Plan) Export(base uintptr, name string) uintptr {
 	var s symbols

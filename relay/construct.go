@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"svcrelay/nocgo"
+	"svcrelay/patcher"
 	"svcrelay/translate"
 )
 
@@ -68,6 +69,7 @@ func prepare(s *translate.Scratch) bool {
 		// calls through libc's syscall function.
 		view.RememberNothing()
 	}
+	trustCount()
 	view.SetModes(conf.mode)
 	if conf.mode&translate.Identity != 0 {
 		view.AskOwners(s)
@@ -91,6 +93,19 @@ func prepare(s *translate.Scratch) bool {
 	plan.Own.At = nocgo.Symbol("svcrelay_slots")
 	plan.Own.Returns = returnsAddr
 	return plan.Place(nocgo.Symbol("svcrelay_entry"), low, proc.page)
+}
+
+// trustCount tells the view where the C library says whether there is one thread: glibc 2.32 and later.
+func trustCount() {
+	const name = "__libc_single_threaded"
+	for i := range plan.Libraries {
+		if plan.Library[i].Kind == patcher.Libc {
+			if a := plan.Variable(plan.Library[i].Base, name, 1); a != 0 {
+				view.TrustCount(a)
+				return
+			}
+		}
+	}
 }
 
 // shareCount maps the page in which the processes that come of this one count their moves to other directories.

@@ -33,7 +33,7 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	}
 	switch {
 	case f.Call.Nr == nocgo.SysSigaltstack:
-		return 0, watchStack(f.Call.Arg[0])
+		return 0, watchStack(s, f.Call.Arg[0])
 	case stats.on && leaves(f.Call.Nr):
 		finish()
 		return 0, 1
@@ -118,23 +118,22 @@ const (
 
 // watchStack looks at the alternate signal stack that the structure at addr, if any, will make the kernel use. One that
 // lies in the main thread's own stack, say in an array of main's, is shorter than what is below sp there: from then on
-// every call asks for its stack. The call itself is declined.
-func watchStack(addr uintptr) (declined uintptr) {
-	const pointer, size = 0, 16 // in stack_t
+// every call asks for its stack, and from one that cannot be read, as through a pointer with a tag: the kernel may be able
+// to when it does. The call itself is declined.
+func watchStack(s *translate.Scratch, addr uintptr) (declined uintptr) {
+	const pointer, size, whole = 0, 16, 24 // in stack_t
 	at := nocgo.Symbol("svcrelay_stack")
-	if at == 0 {
+	if at == 0 || addr == 0 {
 		return 1
 	}
-	if addr>>56 != 0 { // a pointer with a tag, which cannot be asked about: suppose the worst
+	given, ok := view.Fetch(s, addr, whole)
+	if !ok {
 		nocgo.Store64(at, 0)
 		return 1
 	}
-	if !nocgo.Readable(addr) || !nocgo.Readable(addr+size) {
-		return 1
-	}
 	low := uintptr(nocgo.Load64(at))
-	lo := uintptr(nocgo.Load64(addr + pointer))
-	if low != 0 && lo < low+stackWindow && lo+uintptr(nocgo.Load64(addr+size)) > low {
+	lo := uintptr(nocgo.Load64(given + pointer))
+	if low != 0 && lo < low+stackWindow && lo+uintptr(nocgo.Load64(given+size)) > low {
 		nocgo.Store64(at, 0)
 	}
 	return 1

@@ -10,12 +10,7 @@ import (
 // s.call are what to give the kernel, with the final component not followed. An empty path is only noted.
 func (v *View) begin(s *Scratch, dirfd, addr uintptr) (errno uintptr, why Reason) {
 	v.reset(s)
-	var n uintptr
-	if v.trusts(addr, textMax) {
-		n = nocgo.ReadCString(s.path[:s.room], addr)
-	} else {
-		n = nocgo.CString(s.path[:s.room], addr)
-	}
+	n := v.fetchText(s, s.hostAddr(), s.path[:s.room], addr, false)
 	if nocgo.Failed(n) {
 		if n == nocgo.Fail(nocgo.ENAMETOOLONG) {
 			return 0, TooLong

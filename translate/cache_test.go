@@ -21,11 +21,13 @@ func clock(t *testing.T) *uint64 {
 	return now
 }
 
-// calls counts raw calls.
+// calls counts raw calls, except the question who has this memory.
 func calls(t *testing.T) *int {
 	n := new(int)
 	nocgo.HostRaw = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
-		*n++
+		if nr != nocgo.SysUnshare {
+			*n++
+		}
 		return nocgo.HostSyscall(nr, a0, a1, a2, a3, a4, a5)
 	}
 	t.Cleanup(func() { nocgo.HostRaw = nocgo.HostSyscall })
@@ -271,6 +273,8 @@ func TestRememberedAcrossFiles(t *testing.T) {
 	nocgo.HostRaw = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
 		*n++
 		switch nr {
+		case nocgo.SysUnshare:
+			*n-- // see calls
 		case nocgo.SysUnlinkat, nocgo.SysFchmodat, nocgo.SysFchownat:
 			return 0
 		}

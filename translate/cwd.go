@@ -33,7 +33,7 @@ func (v *View) getcwd(s *Scratch, c *Call) (uintptr, Reason) {
 		return nocgo.Fail(nocgo.ERANGE), Answered
 	}
 	nocgo.Store8(s.guestAddr()+n-1, 0)
-	if why := v.hand(s, buf, s.guestAddr(), n); why != Answered {
+	if why := v.give(s, buf, s.guestAddr(), n, false); why != Answered {
 		return 0, why
 	}
 	return n, Answered
@@ -58,28 +58,6 @@ func (v *View) visit(s *Scratch) Reason {
 	if !known {
 		v.remember(s, s.guestAddr(), s.guestLen, nocgo.HashWords(s.guestAddr(), s.guestLen), 0)
 	}
-	return Answered
-}
-
-// hand copies n bytes, less than a page, to the guest's buffer, and touches nothing behind them.
-func (v *View) hand(s *Scratch, buf, from, n uintptr) Reason {
-	switch {
-	case v.trusts(buf, n):
-	case n < 8: // a probe would overwrite more
-		pid := nocgo.Raw(nocgo.SysGetpid, 0, 0, 0, 0, 0, 0)
-		local, remote := s.statAddr(), s.statAddr()+16
-		nocgo.Store64(local, uint64(from))
-		nocgo.Store64(local+8, uint64(n))
-		nocgo.Store64(remote, uint64(buf))
-		nocgo.Store64(remote+8, uint64(n))
-		if nocgo.Raw(nocgo.SysProcessVMWritev, pid, local, 1, remote, 1, 0) != n {
-			return Memory
-		}
-		return Answered
-	case !nocgo.Writable(buf) || (buf^(buf+n-1))&^(granule-1) != 0 && !nocgo.Writable(buf+n-8):
-		return Memory
-	}
-	nocgo.CopyUp(buf, from, n)
 	return Answered
 }
 

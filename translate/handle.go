@@ -7,6 +7,7 @@ import "svcrelay/nocgo"
 func (v *View) Handle(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	s.asked = Answered
 	s.room = textMax
+	s.crowd = crowdUnknown
 	if nocgo.LoadAcquire32(&v.state) != stateReady || v.board != 0 && !v.undisturbed() {
 		return 0, Withdrawn
 	}

@@ -97,7 +97,7 @@ func (v *View) fstat(s *Scratch, c *Call) (uintptr, Reason) {
 			return 0, why
 		}
 	}
-	return 0, v.deliver(s, c.Arg[1], s.statAddr(), unsafe.Sizeof(s.stat))
+	return 0, v.give(s, c.Arg[1], s.statAddr(), unsafe.Sizeof(s.stat), false)
 }
 
 // deliverStat gives the guest what s.stat holds of the final component, as PRoot shows it.
@@ -118,7 +118,7 @@ func (v *View) deliverStat(s *Scratch, buf uintptr) Reason {
 			return why
 		}
 	}
-	return v.deliver(s, buf, s.statAddr(), unsafe.Sizeof(s.stat))
+	return v.give(s, buf, s.statAddr(), unsafe.Sizeof(s.stat), false)
 }
 
 // lastStat is the newfstatat that decides. The kernel writes into the guest's buffer itself where its answer is
@@ -166,7 +166,7 @@ func (v *View) deliverStatx(s *Scratch, buf, out uintptr) Reason {
 			return why
 		}
 	}
-	return v.deliver(s, buf, out, statxSize)
+	return v.give(s, buf, out, statxSize, false)
 }
 
 // createsAlike says whether a new file would be the same where PRoot lends rights on its directory: that takes the
@@ -207,6 +207,6 @@ func (v *View) tellsRights(s *Scratch, c *Call) bool {
 		return false
 	}
 	name := s.pathAddr()
-	n := nocgo.ReadCString(s.path[:textMax], c.Arg[1])
+	n := v.fetchText(s, s.hostAddr(), s.path[:textMax], c.Arg[1], true)
 	return nocgo.Failed(n) || n >= 4 && nocgo.Load32(name) == 's'|'y'<<8|'s'<<16|'t'<<24
 }

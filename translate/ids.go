@@ -18,9 +18,9 @@ func (v *View) identity(s *Scratch, c *Call) (uintptr, Reason) {
 	case nocgo.SysGetgroups: // PRoot stops, but leaves the answer as it is
 		return nocgo.Raw(c.Nr, c.Arg[0], c.Arg[1], 0, 0, 0, 0), Answered
 	case nocgo.SysGetresuid:
-		return v.threeIDs(c, v.uid, 0, v.suid)
+		return v.threeIDs(s, c, v.uid, 0, v.suid)
 	case nocgo.SysGetresgid:
-		return v.threeIDs(c, v.gid, 2, v.sgid)
+		return v.threeIDs(s, c, v.gid, 2, v.sgid)
 	}
 	id, why := v.oneID(c.Nr)
 	return uintptr(id), why
@@ -44,7 +44,7 @@ func (v *View) oneID(nr uintptr) (uint32, Reason) {
 // threeIDs answers getresuid or getresgid: the kernel stores what PRoot itself has, then PRoot replaces it. Termux's fork
 // replaces only the lower halves, so all is well only where the upper ones are equal. first is the place in v.kept of the
 // real id, and saved the saved one.
-func (v *View) threeIDs(c *Call, own uint32, first uintptr, saved uint32) (uintptr, Reason) {
+func (v *View) threeIDs(s *Scratch, c *Call, own uint32, first uintptr, saved uint32) (uintptr, Reason) {
 	if !v.owners {
 		return 0, Owner
 	}
@@ -62,9 +62,15 @@ func (v *View) threeIDs(c *Call, own uint32, first uintptr, saved uint32) (uintp
 	if r := nocgo.Raw(c.Nr, c.Arg[0], c.Arg[1], c.Arg[2], 0, 0, 0); r != 0 {
 		return 0, Memory
 	}
-	nocgo.Store32(c.Arg[0], real)
-	nocgo.Store32(c.Arg[1], effective)
-	nocgo.Store32(c.Arg[2], saved)
+	ids := s.restAddr()
+	nocgo.Store32(ids, real)
+	nocgo.Store32(ids+4, effective)
+	nocgo.Store32(ids+8, saved)
+	for i := uintptr(0); i < 3; i++ {
+		if why = v.give(s, c.Arg[i], ids+4*i, 4, true); why != Answered {
+			return 0, why
+		}
+	}
 	return 0, Answered
 }
 

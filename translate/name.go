@@ -23,7 +23,7 @@ func (v *View) statName(s *Scratch, c *Call, flags uintptr) (ret uintptr, why Re
 	if r != 0 && r != nocgo.Fail(nocgo.ENOENT) {
 		return 0, Answered, false
 	}
-	n := nocgo.ReadCString(s.path[:textMax], c.Arg[1])
+	n := v.fetchText(s, s.hostAddr(), s.path[:textMax], c.Arg[1], true)
 	name := s.pathAddr()
 	if nocgo.Failed(n) || hasSlash(name, n) || !ordinary(name, n) {
 		nocgo.StoreRelease32(&v.single, 0)

@@ -58,10 +58,11 @@ func (v *View) open2(s *Scratch, c *Call) (uintptr, Reason) {
 	if n < known {
 		return 0, Flags
 	}
-	if !nocgo.Readable(how) || !nocgo.Readable(how+known-8) {
+	at := s.statAddr()
+	if !v.fetch(s, s.hostAddr(), at, how, known, false) {
 		return 0, Memory
 	}
-	c.Arg[2], c.Arg[3] = uintptr(nocgo.Load64(how)), uintptr(nocgo.Load64(how+8))
+	c.Arg[2], c.Arg[3] = uintptr(nocgo.Load64(at)), uintptr(nocgo.Load64(at+8))
 	r, why := v.open(s, c)
 	c.Arg[2], c.Arg[3] = how, n // what is declined is made as it was
 	return r, why

@@ -167,7 +167,7 @@ func (v *View) readProcLink(s *Scratch, buf, size uintptr) (uintptr, Reason) {
 	}
 	if nocgo.Load8(text) != '/' { // a pipe, a socket and the like
 		n = nocgo.Raw(nocgo.SysReadlinkat, nocgo.AtFdcwd, link, buf, size, 0, 0)
-		if nocgo.Failed(n) || nocgo.Load8(buf) == '/' {
+		if nocgo.Failed(n) || !v.fetch(s, s.hostAddr(), text, buf, 1, true) || nocgo.Load8(text) == '/' {
 			return 0, Changed
 		}
 		return n, Answered
@@ -191,7 +191,7 @@ func (v *View) readProcLink(s *Scratch, buf, size uintptr) (uintptr, Reason) {
 		length = v.toGuest(host, n, b)
 	}
 	if length == n && nocgo.EqualWords(at, text, n) {
-		return n, v.hand(s, buf, text, n)
+		return n, v.give(s, buf, text, n, false)
 	}
 	return v.overText(s, buf, size, at, length, n)
 }
@@ -204,7 +204,7 @@ func (v *View) overText(s *Scratch, buf, size, at, length, n uintptr) (uintptr, 
 	text := s.restAddr()
 	nocgo.CopyUp(text, at, length)
 	nocgo.Store8(text+length, 0)
-	return length, v.hand(s, buf, text, max(length+1, min(n, size)))
+	return length, v.give(s, buf, text, max(length+1, min(n, size)), false)
 }
 
 // readExe answers readlink of /proc/self/exe. The kernel's text is that of PRoot's loader; what is left of it in the

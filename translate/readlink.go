@@ -53,7 +53,7 @@ func (v *View) readlink(s *Scratch, c *Call) (uintptr, Reason) {
 		if size > n {
 			size = n
 		}
-		return v.relativeText(s, buf, text, size)
+		return size, v.give(s, buf, text, size, false)
 	}
 	if n >= size {
 		return 0, TooLong
@@ -64,18 +64,18 @@ func (v *View) readlink(s *Scratch, c *Call) (uintptr, Reason) {
 		return 0, why
 	}
 	if length == n && nocgo.EqualWords(at, text, n) && !v.rootIsHost() {
-		return n, deliverText(buf, text, n)
+		return n, v.give(s, buf, text, n, false)
 	}
 	// PRoot counts the NUL it adds: where text and NUL do not leave a byte free, the answer is the buffer's size.
 	nocgo.CopyUp(text, at, length)
 	nocgo.Store8(text+length, 0)
 	if length+1 >= size {
-		return size, deliverText(buf, text, size)
+		return size, v.give(s, buf, text, size, false)
 	}
 	if n <= length {
 		n = length + 1
 	}
-	return length, deliverText(buf, text, n)
+	return length, v.give(s, buf, text, n, false)
 }
 
 // readlinkReferrer is referrer for the final component, whose host path may not have been made yet.
@@ -89,34 +89,4 @@ func (v *View) readlinkReferrer(s *Scratch) (mine bool, referrer uintptr, why Re
 		}
 	}
 	return v.referrer(s, s.leafBind)
-}
-
-// relativeText delivers a text that PRoot does not touch. One that is too short for a probe is read once more by
-// the kernel, straight into the guest's buffer. It may have become another text meanwhile, and a longer one would be
-// cut off where the first ended.
-func (v *View) relativeText(s *Scratch, buf, text, size uintptr) (uintptr, Reason) {
-	if size >= 8 {
-		return size, deliverText(buf, text, size)
-	}
-	r := nocgo.Raw(nocgo.SysReadlinkat, s.fd, s.call, buf, size, 0, 0)
-	if nocgo.Failed(r) || r != size {
-		return 0, Changed
-	}
-	for i := range size {
-		if nocgo.Load8(buf+i) != nocgo.Load8(text+i) {
-			return 0, Changed
-		}
-	}
-	return r, Answered
-}
-
-// deliverText copies n bytes, less than a page, to the guest's buffer. A probe overwrites eight bytes, so there
-// must be as many.
-func deliverText(buf, from, n uintptr) Reason {
-	const granule = 4096
-	if n < 8 || !nocgo.Writable(buf) || (buf^(buf+n-1))&^(granule-1) != 0 && !nocgo.Writable(buf+n-8) {
-		return Memory
-	}
-	nocgo.CopyUp(buf, from, n)
-	return Answered
 }

@@ -47,6 +47,7 @@ type Scratch struct {
 	kids     bool   // a binding may lie directly below the directory reached
 	asked    Reason // why Handle itself issued the call for PRoot to answer, if it did
 	proc     uint8  // the path is a link of /proc: procNone, procProgram or procNumber
+	crowd    uint8  // whether somebody else can use the memory of the process: see memory.go
 	unproven bool   // the directory reached exists and is no link, but may be no directory
 }
 

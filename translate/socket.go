@@ -29,15 +29,15 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 		}
 		return v.unlessWaits(s, c)
 	}
-	edge := !v.legible(at, size)
+	edge := !v.fetch(s, s.hostAddr(), s.statAddr(), at, size, false)
 	if edge {
 		// The call is PRoot's, which then reads in another way, as a debugger does, and may make a binding of what it
 		// sees: that must be known.
 		if !peek(s.statAddr(), at, size) || nocgo.Load16(s.statAddr()) != afUnix {
 			return 0, Memory
 		}
-		at = s.statAddr()
 	}
+	at = s.statAddr()
 	family := nocgo.Load16(at)
 	if family == afNetlink && c.Nr == nocgo.SysBind {
 		return 0, Address
@@ -145,15 +145,6 @@ func (v *View) straight(c *Call) uintptr {
 	return nocgo.Raw(c.Nr, c.Arg[0], c.Arg[1], c.Arg[2], c.Arg[3], c.Arg[4], c.Arg[5])
 }
 
-// legible says whether n bytes at addr, less than a page and at least one, can be read, up to seven more at the end
-// included.
-func (v *View) legible(addr, n uintptr) bool {
-	if v.trusts(addr, n) {
-		return true
-	}
-	return nocgo.Readable(addr) && ((addr^(addr+n-1))&^(granule-1) == 0 || nocgo.Readable((addr+n-1)&^7))
-}
-
 // accept answers accept and accept4. The peer of a Unix socket has a path only if it was bound, which clients seldom
 // are: then PRoot is asked for it, by way of the new descriptor and with the same buffer.
 func (v *View) accept(s *Scratch, c *Call) (uintptr, Reason) {
@@ -164,19 +155,26 @@ func (v *View) accept(s *Scratch, c *Call) (uintptr, Reason) {
 	if addr == 0 {
 		return v.straight(c), Answered
 	}
-	if !v.legible(lenAt, 8) {
+	given, size, peer := s.statAddr(), s.statAddr()+8, s.statAddr()+16
+	if !v.fetch(s, s.hostAddr(), given, lenAt, 4, false) {
 		return 0, Memory // PRoot looks first, and has another error for it
 	}
-	given := nocgo.Load32(lenAt)
 	fd := v.straight(c)
 	if nocgo.Failed(fd) {
 		return fd, Answered
 	}
-	n := uintptr(nocgo.Load32(lenAt))
-	if n <= unixPath || n > min(uintptr(given), unixSize) || nocgo.Load16(addr) != afUnix || nocgo.Load8(addr+unixPath) == 0 {
+	// Where what the kernel has just written is gone again, PRoot would see no path either.
+	if !v.fetch(s, s.hostAddr(), size, lenAt, 4, true) {
 		return fd, Answered
 	}
-	nocgo.Store32(lenAt, given)
+	n := uintptr(nocgo.Load32(size))
+	if n <= unixPath || n > min(uintptr(nocgo.Load32(given)), unixSize) || !v.fetch(s, s.hostAddr(), peer, addr, unixPath+1, true) ||
+		nocgo.Load16(peer) != afUnix || nocgo.Load8(peer+unixPath) == 0 {
+		return fd, Answered
+	}
+	if v.give(s, lenAt, given, 4, true) != Answered {
+		return fd, Answered
+	}
 	if r := nocgo.Plain(nocgo.SysGetpeername, fd, addr, lenAt, 0, 0, 0); nocgo.Failed(r) {
 		return r, Answered // the descriptor stays open with PRoot, too
 	}
@@ -190,11 +188,11 @@ func (v *View) accept(s *Scratch, c *Call) (uintptr, Reason) {
 // they may stand for netlink sockets.
 func (v *View) socketName(s *Scratch, c *Call) (uintptr, Reason) {
 	addr, lenAt := c.Arg[1], c.Arg[2]
-	if !v.legible(lenAt, 8) {
+	out, n := s.restAddr(), s.statAddr()
+	if !v.fetch(s, s.hostAddr(), n, lenAt, 4, false) {
 		return 0, Memory
 	}
-	given := nocgo.Load32(lenAt)
-	out, n := s.restAddr(), s.statAddr()
+	given := nocgo.Load32(n)
 	nocgo.Store32(n, 2*unixSize)
 	nocgo.Store16(out, 0)
 	if r := nocgo.Raw(c.Nr, c.Arg[0], out, n, 0, 0, 0); nocgo.Failed(r) {
@@ -218,11 +216,11 @@ func (v *View) socketName(s *Scratch, c *Call) (uintptr, Reason) {
 	if why != Answered {
 		return 0, why
 	}
-	if why = v.hand(s, addr, out, whole); why != Answered {
+	if why = v.give(s, addr, out, whole, false); why != Answered {
 		return 0, why
 	}
 	nocgo.Store32(out, uint32(size))
-	return 0, v.hand(s, lenAt, out, 4)
+	return 0, v.give(s, lenAt, out, 4, false)
 }
 
 // socketPath makes of the kernel's address at out, length bytes, what PRoot makes of it for a buffer with room for room

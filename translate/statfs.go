@@ -17,7 +17,11 @@ func (v *View) statfs(s *Scratch, c *Call) (uintptr, Reason) {
 	if nocgo.Failed(r) {
 		return v.priority(s, r)
 	}
-	if nocgo.Load64(c.Arg[1]) == tmpfs {
+	kind := s.statAddr() + nocgo.VectorSize
+	if !v.fetch(s, s.statAddr(), kind, c.Arg[1], 8, true) {
+		return 0, Memory
+	}
+	if nocgo.Load64(kind) == tmpfs {
 		return r, Answered
 	}
 	const shm = "/dev/shm"

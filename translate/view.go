@@ -49,6 +49,10 @@ type View struct {
 	watched uint32  // its Count when Watched was last looked at
 
 	low, high uintptr // memory that is certain to be readable and writable: the main thread's first stack
+	lone      uintptr // a byte that is not 0 while the C library knows of one thread, or 0: see memory.go
+	crowd     uint32  // somebody else could use the memory of the process when that was asked last
+	turn      uint32  // counts how often it was not asked
+	barred    uint32  // the kernel makes no copies of memory
 
 	parsed   uintptr // bindings stored, with the rootfs
 	waiting  uintptr // entries of pending
@@ -121,6 +125,7 @@ func (v *View) Blind() {
 		v.Withdraw() // the identity may have been changed, or rights lent
 	}
 	v.ttl = 0
+	v.lone = 0 // another C library may make threads
 	nocgo.StoreRelease32(&v.track, 0)
 }
 

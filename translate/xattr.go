@@ -63,7 +63,7 @@ func (v *View) setXattr(s *Scratch, c *Call, follow bool) (uintptr, Reason) {
 // free.
 func (v *View) harmless(s *Scratch, addr uintptr) bool {
 	name := s.restAddr()
-	n := nocgo.CString(s.rest[:textMax], addr)
+	n := v.fetchText(s, s.statAddr(), s.rest[:textMax], addr, false)
 	if nocgo.Failed(n) || n < 5 {
 		return false
 	}

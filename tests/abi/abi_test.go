@@ -43,7 +43,7 @@ func TestMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	many := []string{"storm", "jump-out", "moved-away", "unwinding", "exec-storm", "leaks", "leftovers", "clones", "straddle", "freed", "starts"}
+	many := []string{"storm", "jump-out", "moved-away", "unwinding", "exec-storm", "leaks", "leftovers", "clones", "straddle", "freed", "raced", "starts"}
 	j.Commands = append(j.Commands, with("bookworm", library, append([]string{program}, many...)...))
 	res, err := rig.Run(ctx, j)
 	if err != nil {

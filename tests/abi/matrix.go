@@ -31,7 +31,7 @@ var machines = []machine{
 var checks = []string{"registers", "stack-end", "stack-depth", "stack-growth", "errno", "memory", "tagged", "mte", "sve", "sme",
 	"storm", "jump-out", "moved-away", "small-stacks", "local-stack", "contexts", "interrupted", "unwinding",
 	"threads", "busy-parent", "exec-storm", "leaks", "cancelled", "no-descriptors", "robust-lists",
-	"clones", "segv", "result-changed", "trapped", "straddle", "freed", "leftovers", "backtrace", "debugger", "starts",
+	"clones", "segv", "result-changed", "trapped", "straddle", "freed", "raced", "leftovers", "backtrace", "debugger", "starts",
 	"exceptions", "cancellation"}
 
 // needs says whether a check must be made in a cell with the library, not only tried. With musl there are no contexts,

@@ -1,5 +1,5 @@
 // Checks of memory for every argument that is a pointer, of every call that a relay may answer: objects that cross from a
-// page into another kind of page, and memory that another thread takes away between two calls.
+// page into another kind of page, and memory that another thread takes away, between two calls and at any moment of them.
 #include "abi.h"
 #include <pthread.h>
 #include <sched.h>
@@ -478,6 +478,136 @@ static void freed(void)
 	note(" %d arguments", made);
 }
 
+// What the flipper flips: pages of a file, so that what they hold is there again when they are. It makes no call of libc's
+// and sleeps in between, so that it interrupts the calls at any instruction, also where there is one processor.
+static char *flipped;
+static _Atomic int flipping;
+static _Atomic long flips;
+static int backing;
+
+static void *flipper(void *unused)
+{
+	uint64_t seed = 88172645463325252;
+	enum { rw = PROT_READ | PROT_WRITE };
+	while (flipping) {
+		for (int away = 1; away >= 0; away--) {
+			switch (flips / 2 % 3) {
+			case 0:
+				if (away)
+					sys6(SYS_munmap, (long)flipped, page, 0, 0, 0, 0);
+				else
+					sys6(SYS_mmap, (long)flipped, page, rw, MAP_SHARED | MAP_FIXED, backing, 0);
+				break;
+			case 1:
+				sys6(SYS_mprotect, (long)flipped, page, away ? PROT_NONE : rw, 0, 0, 0);
+				break;
+			case 2:
+				sys6(SYS_mremap, (long)(away ? flipped : flipped + 2 * page), page, page, MREMAP_MAYMOVE | MREMAP_FIXED, (long)(away ? flipped + 2 * page : flipped), 0);
+				break;
+			}
+			flips++;
+			seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+			struct timespec t = {0, 10000 + (long)(seed % 60000)};
+			sys6(SYS_nanosleep, (long)&t, 0, 0, 0, 0, 0);
+		}
+	}
+	return unused;
+}
+
+// given makes one call with one of its arguments in the pages that come and go.
+static long given(const struct shape *s, int n)
+{
+	uint64_t args[6];
+	if (s->nr == SYS_renameat2) // it may be somewhere else since the last one
+		sys6(SYS_close, sys6(SYS_openat, AT_FDCWD, (long)other_path, O_WRONLY | O_CREAT, 0644, 0, 0), 0, 0, 0, 0, 0);
+	ready(s, -1, usable, NULL, args);
+	args[n] = (uint64_t)(uintptr_t)(flipped + 0x400);
+	return enter(s, args);
+}
+
+// begin_flipping starts the thread with the argument's pages filled.
+static pthread_t begin_flipping(const struct argument *a)
+{
+	pthread_t t;
+	memset(flipped, 0x5c, page);
+	if (a->is == in)
+		memcpy(flipped + 0x400, a->data, a->size);
+	flipping = 1;
+	pthread_create(&t, NULL, flipper, NULL);
+	return t;
+}
+
+static void end_flipping(pthread_t t)
+{
+	flipping = 0;
+	pthread_join(t, NULL);
+}
+
+// Memory that comes and goes while calls are made, by another thread's doing: for every argument of every call. The answer
+// is that of memory that is there, or EFAULT, or what PRoot makes of it where it is left the call; and nothing faults.
+static void raced(void)
+{
+	static char at[128];
+	long made = 0, faults = 0, right = 0, others = 0;
+	if (!relayed)
+		none("no relays");
+	gate_open();
+	world();
+	make_regions();
+	make_shapes();
+	backing = open(WORLD "/backing", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	flipped = mmap(NULL, 4 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); // and room to move to
+	if (ftruncate(backing, page) != 0 || mmap(flipped, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, backing, 0) != flipped)
+		fatal("no pages: %s", strerror(errno));
+	int times = scaled(500) < 40 ? 40 : scaled(500);
+	doing = at;
+	for (int i = 0; i < nshapes; i++) {
+		const struct shape *s = &shapes[i];
+		const struct site *site = site_for(s->nr);
+		for (int n = 0; site && s->besides < waits && n < 6; n++) {
+			if (s->a[n].is == value)
+				continue;
+			long answers[8], stable = 0;
+			int known = 0;
+			for (int k = 0; k < 2; k++) { // what the call answers, the second time if that is something else
+				pthread_t t = begin_flipping(&s->a[n]);
+				end_flipping(t);
+				stable = given(s, n);
+			}
+			pthread_t t = begin_flipping(&s->a[n]);
+			aim(site);
+			for (int k = 0; k < times; k++, made++) {
+				snprintf(at, sizeof at, "%s, argument %d, call %ld of all, flip %ld", s->name, n, made, (long)flips);
+				long r = given(s, n);
+				faults += r == -EFAULT;
+				right += r == stable;
+				if (r == -EFAULT || r == stable)
+					continue;
+				others++;
+				int seen = 0;
+				for (int j = 0; j < known; j++)
+					seen |= answers[j] == r;
+				if (!seen && known < 8)
+					answers[known++] = r;
+			}
+			aim(NULL);
+			snprintf(at, sizeof at, "%s, argument %d, PRoot's own answers", s->name, n);
+			for (int k = 0; k < 4000 && known > 0; k++) { // does PRoot answer that, too?
+				long r = given(s, n);
+				for (int j = 0; j < known; j++)
+					if (answers[j] == r)
+						answers[j] = answers[--known];
+			}
+			end_flipping(t);
+			for (int j = 0; j < known; j++)
+				bad("%s, argument %d: %ld, where %ld or EFAULT is right", s->name, n, answers[j], stable);
+		}
+	}
+	if (faults < made / 50 || right < made / 50)
+		bad("of %ld calls only %ld were right and %ld gave EFAULT", made, right, faults);
+	note(" %ld calls, %ld flips, %ld right, %ld EFAULT, %ld as PRoot", made, (long)flips, right, faults, others);
+}
+
 // count_lines counts the lines of a file of /proc.
 static int count_lines(const char *name)
 {
@@ -559,4 +689,4 @@ static void leftovers(void)
 	note(" %d calls", made);
 }
 
-const struct check memory_checks[] = {{"straddle", straddle, 0}, {"freed", freed, 0}, {"leftovers", leftovers, 300}, {NULL, NULL, 0}};
+const struct check memory_checks[] = {{"straddle", straddle, 0}, {"freed", freed, 0}, {"raced", raced, 300}, {"leftovers", leftovers, 300}, {NULL, NULL, 0}};

@@ -1,0 +1,164 @@
+package translate
+
+import (
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"svcrelay/nocgo"
+)
+
+// crowd makes the host say that others use this process's memory.
+func crowd(t testing.TB) {
+	nocgo.HostCrowd = true
+	t.Cleanup(func() { nocgo.HostCrowd = false })
+}
+
+// What is answered does not depend on who has the memory.
+func TestCrowded(t *testing.T) {
+	for name, f := range map[string]func(*testing.T){"model": TestModel, "sockets": TestSocketModel, "other addresses": TestOtherAddresses,
+		"path at a page's end": TestPathAtPageEnd, "address at the edge": TestAddressAtTheEdge, "buffers": TestBufferEdges,
+		"untouched": TestBufferUntouched, "lengths": TestLengths} {
+		t.Run(name, func(t *testing.T) {
+			crowd(t)
+			f(t)
+		})
+	}
+}
+
+// flipping forbids and allows a page all the time until the test is over.
+func flipping(t *testing.T, page []byte) {
+	var over atomic.Bool
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		for !over.Load() {
+			syscall.Mprotect(page, syscall.PROT_NONE)
+			runtime.Gosched()
+			syscall.Mprotect(page, syscall.PROT_READ|syscall.PROT_WRITE)
+		}
+	}()
+	t.Cleanup(func() { over.Store(true); <-done })
+}
+
+// Memory that another thread takes away at any moment is there or not, and nothing faults.
+func TestRaced(t *testing.T) {
+	crowd(t)
+	m, err := syscall.Mmap(-1, 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(m)
+	dir := tree(t, "root/d/f", "root/d/l->/d/f", "root/d/s->f")
+	path, safe, out := m[100:], buffer(4096), m[1000:]
+	copy(path, "/d/f\x00")
+	link, short := cstring("/d/l"), cstring("/d/s")
+	lenAt := uintptr(unsafe.Pointer(&m[2000]))
+	nocgo.Store32(lenAt, 110)
+	how := m[3000:]
+	at, fd := uintptr(nocgo.AtFdcwd), socket(t, afUnix, syscall.SOCK_STREAM)
+	sun, size := sockaddr("/d/none")
+	copy(m[3500:], unsafe.Slice((*byte)(nocgo.Ptr(sun)), size))
+	for name, c := range map[string]Call{
+		"a path":            {Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{at, addr(path), addr(safe)}},
+		"a structure":       {Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{at, cstring("/d/f"), addr(out)}},
+		"a text":            {Nr: nocgo.SysReadlinkat, Arg: [6]uintptr{at, link, addr(out), 100}},
+		"a short text":      {Nr: nocgo.SysReadlinkat, Arg: [6]uintptr{at, short, addr(out), 100}},
+		"a file system":     {Nr: nocgo.SysStatfs, Arg: [6]uintptr{cstring("/d/f"), addr(out)}},
+		"flags":             {Nr: nocgo.SysOpenat2, Arg: [6]uintptr{at, cstring("/d/f"), addr(how), 24}},
+		"a socket's name":   {Nr: nocgo.SysGetsockname, Arg: [6]uintptr{fd, addr(out), lenAt}},
+		"a socket's length": {Nr: nocgo.SysGetsockname, Arg: [6]uintptr{fd, addr(safe), lenAt}},
+		"an address":        {Nr: nocgo.SysConnect, Arg: [6]uintptr{fd, uintptr(unsafe.Pointer(&m[3500])), size}},
+		"a name":            {Nr: nocgo.SysLsetxattr, Arg: [6]uintptr{cstring("/d/f"), addr(how[100:]), cstring("x"), 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := configure(t, dir+"/root", "", 1000)
+			g.v.stopsOpen, g.v.stopsSocket = stopsThere, stopsNot
+			want, why := g.v.Handle(g.s, &c)
+			if why != Answered {
+				t.Fatal(why)
+			}
+			if c.Nr == nocgo.SysOpenat2 {
+				syscall.Close(int(want))
+			}
+			flipping(t, m)
+			for range 4000 {
+				again := c
+				r, why := g.v.Handle(g.s, &again)
+				if c.Nr == nocgo.SysOpenat2 && !nocgo.Failed(r) && why == Answered {
+					syscall.Close(int(r))
+					continue
+				}
+				if why != Memory && (why != Answered || r != want && r != nocgo.Fail(nocgo.EFAULT)) {
+					t.Fatalf("%d %v, not %d", int64(r), why, int64(want))
+				}
+			}
+		})
+	}
+}
+
+// The kernel is asked whenever it could matter, and seldom where the C library says that there is one thread.
+func TestCompany(t *testing.T) {
+	g := configure(t, tree(t, "root/f")+"/root", "", 0)
+	asked := 0
+	nocgo.HostRaw = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+		if nr == nocgo.SysUnshare {
+			asked++
+		}
+		return nocgo.HostSyscall(nr, a0, a1, a2, a3, a4, a5)
+	}
+	defer func() { nocgo.HostRaw = nocgo.HostSyscall }()
+	lone := buffer(1)
+	step := func(what string, calls, want int) {
+		t.Helper()
+		asked = 0
+		for range calls {
+			g.v.Handle(g.s, &Call{Nr: nocgo.SysFaccessat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/f")}})
+		}
+		if asked != want {
+			t.Errorf("%s: %d questions in %d calls, not %d", what, asked, calls, want)
+		}
+	}
+	step("nothing known", 10, 10)
+	lone[0] = 1
+	g.v.TrustCount(addr(lone))
+	step("another stack", 10, 10)
+	top := uintptr(unsafe.Pointer(g.s))
+	g.v.TrustStack(top, top+unsafe.Sizeof(*g.s))
+	step("one thread", 160, 10)
+	lone[0] = 0
+	step("threads", 10, 10)
+	lone[0] = 1
+	nocgo.HostCrowd = true
+	step("a thread that the C library does not know", 160, 160-15)
+	nocgo.HostCrowd = false
+	step("it is gone", 161, 1+10)
+	g.v.Blind()
+	step("another C library", 10, 10)
+}
+
+// Where the kernel makes no copies, calls are declined while there are threads, and it is not tried again.
+func TestNoCopies(t *testing.T) {
+	crowd(t)
+	dir := tree(t, "root/f")
+	g := configure(t, dir+"/root", "", 0)
+	tried := 0
+	nocgo.HostRaw = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+		if nr == nocgo.SysProcessVMReadv || nr == nocgo.SysProcessVMWritev {
+			tried++
+			return nocgo.Fail(nocgo.EPERM)
+		}
+		return nocgo.HostSyscall(nr, a0, a1, a2, a3, a4, a5)
+	}
+	defer func() { nocgo.HostRaw = nocgo.HostSyscall }()
+	for range 3 {
+		g.declines("/f", Memory)
+	}
+	if tried != 1 {
+		t.Errorf("tried %d times", tried)
+	}
+	nocgo.HostCrowd = false
+	g.is("/f", dir+"/root/f")
+}
