@@ -102,3 +102,35 @@ func TestExportHostile(t *testing.T) {
 		}
 	}
 }
+
+// A variable is behind the text, has the size that is asked for, and is there.
+func TestVariable(t *testing.T) {
+	mem, base := library(t)
+	p := new(Plan)
+	sym := mem[libSyms+symSize*4:] // the last one
+	set := func(at, size uint64) {
+		binary.LittleEndian.PutUint64(sym[8:], at)
+		binary.LittleEndian.PutUint64(sym[16:], size)
+	}
+	const text = 0x80000
+	binary.LittleEndian.PutUint64(mem[64+32:], text) // the first segment ends there
+	set(text+0x100, 1)
+	if got := p.Variable(base, "read", 1); got != base+text+0x100 {
+		t.Errorf("%#x, want %#x", got, base+text+0x100)
+	}
+	set(text+0x100, 8)
+	if got := p.Variable(base, "read", 1); got != 0 {
+		t.Errorf("of another size: %#x", got)
+	}
+	set(text-0x100, 1)
+	if got := p.Variable(base, "read", 1); got != 0 {
+		t.Errorf("in the text: %#x", got)
+	}
+	set(text+0x100, 1)
+	if err := unix.Mprotect(mem[text:], unix.PROT_NONE); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Variable(base, "read", 1); got != 0 {
+		t.Errorf("that cannot be read: %#x", got)
+	}
+}
