@@ -9,17 +9,19 @@ package patcher
 //	ok:  stp  x29, x30, [sp, #-64]!
 //	     parameters to where an svc has them
 //	     bl   entry
-//	     ldp  x29, x30, [sp], #64
-//	     b    site+4
+//	     b    done
+//	     b    site+4                 never executed: the entry and unwinders find the site by it
 //	     ldp  x29, x30, [sp], #64    declined
 //	     parameters back
 //	on:  b    function
+//	done:ldp  x29, x30, [sp], #64    the site is a call: x30 leads back to it, and a processor that keeps a second stack
+//	     ret                         of return addresses wants it taken off
 //
 // x8, x16 and x17 may be changed by any call.
 //
 // A request to cancel the thread that comes while a call is answered finds it outside of that function: it stays
 // pending until the next call, as if it had come just after this one. That is so for a call that does not block.
-const bridgeWords = 54
+const bridgeWords = 56
 
 // Bits of the word that glibc's function is given.
 const (
@@ -30,7 +32,7 @@ const (
 // bridge writes the stub of a Bridge.
 func (s *shared) bridge(p *pen, site *Site) {
 	at := p.at
-	const ok, on, near, blind = 14, 33, 42, 46
+	const ok, on, near, blind, done = 14, 33, 42, 46, 54
 	function := site.Addr + callOffset(site.was)
 	glibc := bodyOfGlibc(function)
 
@@ -61,7 +63,7 @@ func (s *shared) bridge(p *pen, site *Site) {
 		p.word(0xaa0203e0 + i<<16 + i) // mov x0, x2 and so on
 	}
 	p.call(s.entry, s.area+areaVeneer)
-	p.word(giveFP) // answered
+	p.branch(at + 4*done) // answered
 	p.branch(site.Addr + 4)
 	p.word(giveFP) // declined
 	p.parametersBack()
@@ -77,6 +79,8 @@ func (s *shared) bridge(p *pen, site *Site) {
 	p.bit(0x36000010, at+4*on) // tbz x16, #0
 	p.mark(0x58000010, clear16, s)
 	p.branch(at + 4*on)
+	p.word(giveFP) // done
+	p.word(ret)
 }
 
 // parametersBack puts the parameters to where the function expects them. The entry left x17 and x8 as they were.

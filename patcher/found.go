@@ -124,7 +124,7 @@ const bodyWords = 9
 // isBody says whether the svc at addr is that of __syscall_cancel_arch (glibc 2.41 and later) or __syscall_cp_asm
 // (musl). Both look at a word in memory, move all parameters two registers down, and make the call.
 func isBody(addr, lo uintptr) bool {
-	const load, ret = 0xb9400000, 0xd65f03c0 // ldr w0, [x0]
+	const load = 0xb9400000 // ldr w0, [x0]
 	start := addr - 4*bodyWords
 	if addr < lo+4*bodyWords || nocgo.Load32(start) != load || nocgo.Load32(addr+4) != ret {
 		return false

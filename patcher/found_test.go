@@ -9,7 +9,6 @@ var body = []uint32{
 }
 
 func TestRecognise(t *testing.T) {
-	const ret = 0xd65f03c0
 	with := func(at int, w uint32) []uint32 {
 		b := append([]uint32(nil), body...)
 		b[at] = w

@@ -40,15 +40,15 @@ func OwnPlace(i int) (form Form, size uintptr) {
 }
 
 // Saved says which instructions of a form's stub run with x29 and x30 in the stub's memory: from the first of each pair
-// up to the second, counted from the stub's beginning.
-func Saved(form Form) [3][2]int {
+// up to the second, counted from the stub's beginning. An empty pair means nothing.
+func Saved(form Form) [4][2]int {
 	switch form {
 	case Bridge:
-		return [3][2]int{{15, 25}, {26, 27}, {34, 35}}
+		return [4][2]int{{15, 25}, {26, 27}, {34, 35}, {54, 55}}
 	case Any:
-		return [3][2]int{{27, 35}, {36, 37}, {44, 53}}
+		return [4][2]int{{27, 35}, {36, 37}, {44, 53}}
 	}
-	return [3][2]int{{6, 9}, {10, 11}, {18, 19}}
+	return [4][2]int{{6, 9}, {10, 11}, {18, 19}}
 }
 
 // Own is the room for stubs in the library's own text. The zero value is none.

@@ -90,10 +90,17 @@ func TestReturns(t *testing.T) {
 			t.Fatalf("form %d: the entry is not called", form)
 		}
 		answered, declined, poor := call+1, call+1+StubDeclined/4, call+1+StubPoor/4
+		if form == Bridge { // an answer returns to the call
+			to, ok := target(at+4*uintptr(answered), words[answered])
+			if answered = int(to-at) / 4; !ok || answered < 0 || answered > len(words)-2 || words[answered+1] != ret {
+				t.Errorf("an answer goes to instruction %d", answered)
+			}
+			answered = min(max(answered, 0), len(words)-2)
+		}
 		if words[answered] != giveFP || words[declined] != giveFP {
 			t.Errorf("form %d: %#x, %#x where the entry returns to", form, words[answered], words[declined])
 		}
-		if to, ok := target(at+4*uintptr(answered+1), words[answered+1]); !ok || to != site+4 {
+		if to, ok := target(at+4*uintptr(call+2), words[call+2]); !ok || to != site+4 {
 			t.Errorf("form %d: an answer goes to %#x, not behind the site", form, to)
 		}
 		in := false

@@ -5,6 +5,7 @@ import "svcrelay/nocgo"
 // Instructions that stubs are made of.
 const (
 	nop     = 0xd503201f
+	ret     = 0xd65f03c0
 	saveFP  = 0xa9bc7bfd // stp x29, x30, [sp, #-64]!
 	giveFP  = 0xa8c47bfd // ldp x29, x30, [sp], #64
 	clear8  = 0x3900011f // strb wzr, [x8]

@@ -6,8 +6,9 @@ import (
 	"svcrelay/nocgo"
 )
 
-// The processor may keep a stack of return addresses of its own (GCS) and compare every return with it. A relay that
-// declines returns to another place than it was called from, so a program that is watched in this way is left alone.
+// The processor may keep a stack of return addresses of its own (GCS) and compare every return with it. Relays keep it in
+// order, but exceptions thrown by signal handlers would not get past them: libgcc compares it, too, with the frames it
+// unwinds. So a program that is watched in this way is left alone.
 const (
 	hwcapGCS        = 1 << 32
 	getShadowStack  = 74 // PR_GET_SHADOW_STACK_STATUS

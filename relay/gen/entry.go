@@ -30,6 +30,10 @@ var (
 	frameSize   = offSaved + patcher.StubFrame // what the guest's sp is lowered by, scratch aside
 )
 
+// elsewhereMark is added to the stub's return address where the entry goes to another place of the stub: the call is
+// declined. A second stack of return addresses (GCS) would not let it return there, so that is a branch.
+const elsewhereMark = 1
+
 // needed is how far below its sp the guest's stack must be there: everything an answer uses.
 const needed = 4096
 
@@ -41,7 +45,7 @@ const returnColumn = 96
 // number (with patcher.Quick added where only that may be answered that cannot block), x29 is free, x30 leads back to the
 // stub.
 func entry(b *asm.Builder) {
-	probe, deep, tail := b.NewLabel(), b.NewLabel(), b.NewLabel()
+	probe, deep, tail, elsewhere := b.NewLabel(), b.NewLabel(), b.NewLabel(), b.NewLabel()
 	answered, declined, landing := b.NewLabel(), b.NewLabel(), b.NewLabel()
 	b.ReturnColumn(returnColumn)
 	b.DefCfa(asm.SP, patcher.StubFrame)
@@ -100,7 +104,8 @@ func entry(b *asm.Builder) {
 	b.Ldr(asm.X, asm.X30, asm.At(asm.SP, offStub))
 	b.Cbz(asm.X, asm.X1, answered)
 	b.Bind(declined)
-	b.Add(asm.X, asm.X30, asm.X30, asm.Imm(patcher.StubDeclined))
+	b.PopReturn()
+	b.Add(asm.X, asm.X30, asm.X30, asm.Imm(elsewhereMark))
 	b.B(tail)
 
 	// A check failed in compiled code: sp is x28 again, x0 says which.
@@ -109,6 +114,7 @@ func entry(b *asm.Builder) {
 	b.BLSym("svcrelay_aborted")
 	kept(b.Ldp, b.Ldr)
 	b.Ldr(asm.X, asm.X30, asm.At(asm.SP, offStub))
+	b.PopReturnsTo(asm.X30)
 	b.B(declined)
 
 	b.Bind(answered)
@@ -132,7 +138,16 @@ func entry(b *asm.Builder) {
 	b.Ldp(asm.X, asm.X17, asm.X28, asm.At(asm.SP, offX17))
 	b.Add(asm.X, asm.SP, asm.SP, asm.Imm(offSaved))
 	b.RestoreState()
+	b.RememberState()
+	b.ValExpression(returnColumn, afterSite(unmarkedReg30))
+	b.Tbnz(asm.X30, 0, elsewhere)
 	b.Ret()
+
+	b.Bind(elsewhere)
+	b.Add(asm.X, asm.X30, asm.X30, asm.Imm(patcher.StubDeclined-elsewhereMark))
+	b.ValExpression(returnColumn, afterSite(beforeReg30(patcher.StubDeclined)))
+	b.Br(asm.X30)
+	b.RestoreState()
 
 	b.Bind(probe)
 	b.RememberState()
@@ -190,8 +205,14 @@ func probeStack(b *asm.Builder, deep asm.Label) {
 	b.MovReg(asm.X, asm.X29, asm.X1)
 	b.Ldp(asm.X, asm.X0, asm.X1, asm.At(asm.SP, 16))
 	b.Cbz(asm.X, asm.X29, deep)
+	b.Str(asm.X, asm.X16, asm.At(asm.SP, 16))
+	b.PopReturn()
+	b.Ldr(asm.X, asm.X16, asm.At(asm.SP, 16))
 	b.Add(asm.X, asm.X30, asm.X30, asm.Imm(patcher.StubPoor))
-	b.Ret()
+	b.RememberState()
+	b.ValExpression(returnColumn, afterSite(beforeReg30(patcher.StubPoor)))
+	b.Br(asm.X30)
+	b.RestoreState()
 	b.Bind(no)
 	b.MovImm(asm.X, asm.X1, 1)
 	b.B(back)
@@ -214,9 +235,13 @@ func offsetOf(col byte, off int64) []byte {
 
 // Where the stub's return address is, as DWARF expressions: in x30, or with the number above it in the stub's memory.
 var (
-	dwarfReg30   = []byte{0x70 + 30, 0}                                                              // DW_OP_breg30 0
-	packedReturn = []byte{0x70 + 31, 32, 0x06, 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x1a} // DW_OP_breg31 32, deref, const8u, and
+	unmarkedReg30 = []byte{0x70 + 30, 0, 0x31, 0x20, 0x1a}                                            // DW_OP_breg30 0, lit1, not, and
+	dwarfReg30    = []byte{0x70 + 30, 0}                                                              // DW_OP_breg30 0
+	packedReturn  = []byte{0x70 + 31, 32, 0x06, 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x1a} // DW_OP_breg31 32, deref, const8u, and
 )
+
+// beforeReg30 is a DWARF expression for the stub's return address where x30 is so far beyond it.
+func beforeReg30(n byte) []byte { return []byte{0x70 + 30, -n & 0x7f} }
 
 // afterSite is a DWARF expression for the address after the site: where the branch goes that is the second instruction
 // from the stub's return address.

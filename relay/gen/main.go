@@ -67,6 +67,7 @@ func assemble(overlay map[string][]byte) (*obj.Object, info, error) {
 	if err != nil {
 		return nil, in, err
 	}
+	o.MarkGCS()
 	o.AddData("svcrelay_about", about.Section, 4, note, nil, obj.Local)
 	return o, in, nil
 }

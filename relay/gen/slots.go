@@ -38,6 +38,9 @@ func slots(o *obj.Object) error {
 		b.Expression(returnColumn, constant(uint64(returnsAddr+8*i)))
 		at := 0
 		for _, r := range patcher.Saved(form) {
+			if r[0] == r[1] {
+				continue
+			}
 			fill(b, uintptr(4*(r[0]-at)))
 			b.RememberState()
 			b.DefCfaOffset(patcher.StubFrame)

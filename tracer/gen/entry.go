@@ -60,6 +60,7 @@ func prctl(b *asm.Builder) {
 	b.B(give)
 
 	b.Bind(landing)
+	prctlFrame.Resume(b)
 	b.Ldp(asm.X, asm.X0, asm.X1, asm.At(asm.SP, offArgs))
 	b.Ldp(asm.X, asm.X2, asm.X3, asm.At(asm.SP, offArgs+16))
 	b.Ldr(asm.X, asm.X4, asm.At(asm.SP, offArgs+32))
@@ -70,9 +71,14 @@ func prctl(b *asm.Builder) {
 
 // constructor is called by the dynamic linker with argc, argv and envp, or by musl's with nothing in particular.
 func constructor(b *asm.Builder) {
-	out := b.NewLabel()
-	constructorFrame.Enter(b, out)
+	landing, out := b.NewLabel(), b.NewLabel()
+	constructorFrame.Enter(b, landing)
 	b.BLSym("svcrelay_tracer_start")
 	b.Bind(out)
+	b.RememberState()
 	constructorFrame.Leave(b)
+	b.RestoreState()
+	b.Bind(landing)
+	constructorFrame.Resume(b)
+	b.B(out)
 }

@@ -54,6 +54,7 @@ func build() (*obj.Object, *info, error) {
 	}
 	o.AddProgram(p, obj.Local)
 	o.AddPointer(".init_array", "svcrelay_tracer_constructor")
+	o.MarkGCS()
 
 	in := &info{
 		Entries: library.Entries(p), Aborts: library.Aborts(p),

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ type Set struct {
 	Names  []string // what is wanted; dependencies come along
 	Only   string   // regular expression for package names: of all these take only the matching ones
 	Source bool     // Names are source packages, of which Only picks files
+	Host   bool     // for this machine, not for arm64
 }
 
 // File is one fetched file.
@@ -53,12 +55,12 @@ func (f File) Package() string {
 // Fetch returns the files of a set, in an order in which dependencies tend to come first. What was resolved and
 // downloaded once is taken from the cache without asking the network.
 func Fetch(ctx context.Context, set Set) ([]File, error) {
-	unlock, err := cache.Lock("debian-" + set.Suite)
+	unlock, err := cache.Lock("debian-" + set.place())
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	dir, err := cache.Dir("debian", set.Suite)
+	dir, err := cache.Dir("debian", set.place())
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +68,7 @@ func Fetch(ctx context.Context, set Set) ([]File, error) {
 	if files, ok := load(manifest); ok {
 		return files, nil
 	}
-	s, err := openSuite(set.Suite)
+	s, err := openSuite(set.Suite, dir, set.arch())
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +100,25 @@ func Digest(files []File) string {
 		fmt.Fprintln(h, f.Name, f.SHA256)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// arch is what the packages are for, as Debian names it.
+func (set Set) arch() string {
+	if set.Host {
+		return runtime.GOARCH
+	}
+	return guests
+}
+
+// guests is the architecture of guests.
+const guests = "arm64"
+
+// place names what is kept of a suite.
+func (set Set) place() string {
+	if a := set.arch(); a != guests {
+		return set.Suite + "-" + a
+	}
+	return set.Suite
 }
 
 func (set Set) id() string {

@@ -1,4 +1,4 @@
-// Package debian fetches arm64 packages and sources of any Debian suite with the machine's apt, under a private
+// Package debian fetches arm64 packages and sources of any Debian suite (this machine's own, where that is asked for) with the machine's apt, under a private
 // configuration: nothing is installed and the machine's own package state is not touched. Apt checks the signed
 // indexes and every file's checksum, and takes up broken-off downloads where they ended.
 package debian
@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"text/template"
-
-	"svcrelay/tests/rig/cache"
 )
 
 // suite is one release's private apt state.
@@ -27,9 +25,9 @@ Dir::Etc::sourcelist "{{.Dir}}/sources.list";
 Dir::Etc::sourceparts "{{.Dir}}/none";
 Dir::Etc::preferences "{{.Dir}}/none/preferences";
 Dir::Etc::preferencesparts "{{.Dir}}/none";
-APT::Architecture "arm64";
+APT::Architecture "{{.Arch}}";
 #clear APT::Architectures;
-APT::Architectures { "arm64"; };
+APT::Architectures { "{{.Arch}}"; };
 APT::Install-Recommends "false";
 APT::Sandbox::User "root";
 #clear APT::Update::Post-Invoke;
@@ -42,17 +40,13 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
 Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled "false";
 `))
 
-// openSuite lays out the private state of a suite; it downloads nothing.
-func openSuite(name string) (*suite, error) {
+// openSuite lays out the private state of a suite in a directory; it downloads nothing.
+func openSuite(name, dir, arch string) (*suite, error) {
 	mirror, err := Mirror()
 	if err != nil {
 		return nil, err
 	}
 	keys, err := keyring()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := cache.Dir("debian", name)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +61,7 @@ func openSuite(name string) (*suite, error) {
 		return nil, fmt.Errorf("suite %s: %w", name, err)
 	}
 	defer f.Close()
-	if err := aptConf.Execute(f, struct{ Dir string }{dir}); err != nil {
+	if err := aptConf.Execute(f, struct{ Dir, Arch string }{dir, arch}); err != nil {
 		return nil, fmt.Errorf("suite %s: %w", name, err)
 	}
 	line := fmt.Sprintf("[signed-by=%s] %s %s main\n", keys, mirror, name)

@@ -48,6 +48,13 @@ func (f Frame) Enter(b *asm.Builder, landing asm.Label) {
 	b.MovReg(asm.X, asm.X28, asm.SP)
 }
 
+// Resume stands where a failed check resumes, with sp where Enter left it: it takes off the second
+// stack of return addresses (GCS) what was called since Enter. It changes x16 and x17.
+func (f Frame) Resume(b *asm.Builder) {
+	b.Ldr(asm.X, asm.X17, asm.At(asm.SP, recordAt+8))
+	b.PopReturnsTo(asm.X17)
+}
+
 // Leave undoes Enter, with sp where Enter left it, and returns. Unwind information after it is that of the caller: a
 // function that goes on behind it needs RememberState and RestoreState around it.
 func (f Frame) Leave(b *asm.Builder) {
