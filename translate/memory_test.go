@@ -162,3 +162,23 @@ func TestNoCopies(t *testing.T) {
 	nocgo.HostCrowd = false
 	g.is("/f", dir+"/root/f")
 }
+
+// PRoot reads a word where a length is, so one at the end of memory is its business whoever has the memory.
+func TestLengthAtTheEdge(t *testing.T) {
+	g := configure(t, tree(t, "root/f")+"/root", "", 0)
+	p := pages(t)
+	fd := socket(t, afUnix, syscall.SOCK_STREAM)
+	for _, nocgo.HostCrowd = range []bool{false, true} {
+		for back, want := range map[int]Reason{4: Memory, 7: Memory, 8: Answered} {
+			at := addr(p[8192-back:])
+			nocgo.Store32(at, 110)
+			for _, nr := range []uintptr{nocgo.SysAccept, nocgo.SysGetsockname} {
+				g.v.stopsSocket = stopsNot
+				if r, why := g.v.Handle(g.s, &Call{Nr: nr, Arg: [6]uintptr{fd, addr(buffer(128)), at}}); why != want {
+					t.Errorf("call %d, %d bytes before the end, others %v: %d %v", nr, back, nocgo.HostCrowd, int64(r), why)
+				}
+			}
+		}
+	}
+	nocgo.HostCrowd = false
+}

@@ -10,6 +10,8 @@ const (
 	unixPath    = 2  // offset of sun_path
 	unixPathMax = 108
 	unixSize    = unixPath + unixPathMax
+
+	lengthWord = 8 // how much PRoot reads where a length is: one that ends sooner is at fault
 )
 
 // address answers bind and connect. The path of a Unix socket is resolved from the current directory, and a link at its
@@ -156,7 +158,7 @@ func (v *View) accept(s *Scratch, c *Call) (uintptr, Reason) {
 		return v.straight(c), Answered
 	}
 	given, size, peer := s.statAddr(), s.statAddr()+8, s.statAddr()+16
-	if !v.fetch(s, s.hostAddr(), given, lenAt, 4, false) {
+	if !v.fetch(s, s.hostAddr(), given, lenAt, lengthWord, false) {
 		return 0, Memory // PRoot looks first, and has another error for it
 	}
 	fd := v.straight(c)
@@ -189,7 +191,7 @@ func (v *View) accept(s *Scratch, c *Call) (uintptr, Reason) {
 func (v *View) socketName(s *Scratch, c *Call) (uintptr, Reason) {
 	addr, lenAt := c.Arg[1], c.Arg[2]
 	out, n := s.restAddr(), s.statAddr()
-	if !v.fetch(s, s.hostAddr(), n, lenAt, 4, false) {
+	if !v.fetch(s, s.hostAddr(), n, lenAt, lengthWord, false) {
 		return 0, Memory
 	}
 	given := nocgo.Load32(n)
