@@ -56,6 +56,7 @@ func prepare(s *translate.Scratch) bool {
 	chooseSites(&wanted)
 	addModes(&wanted, conf.mode)
 	addAbsent(&wanted, conf.api)
+	view.Know(uintptr(proc.tracer), conf.mode)
 	if !view.Configure(s, conf.root, conf.binds, conf.ttl) {
 		return false
 	}

@@ -44,7 +44,7 @@ func (e *slot) textAddr() uintptr { return uintptr(unsafe.Pointer(&e.text)) }
 
 // lookup finds the directory that the text key of length n leads to, and makes it the directory reached.
 func (v *View) lookup(s *Scratch, key, n uintptr, hash uint64) bool {
-	if v.ttl == 0 {
+	if v.ttl == 0 || s.bare {
 		return false
 	}
 	first := uintptr(hash>>32) & (slotCount - 2)

@@ -140,6 +140,7 @@ func (v *View) parseOne(s *Scratch, e string) bool {
 	b := v.parsed
 	v.parsed++
 	v.bindings[b].opaque = false
+	v.bindings[b].literal = v.line&Termux != 0 && host == "/proc/self/fd"
 	v.bindings[b].hostLen = 0
 	if !v.setGuest(b, stringAddr(guest), uintptr(len(guest))) {
 		return false
@@ -149,12 +150,13 @@ func (v *View) parseOne(s *Scratch, e string) bool {
 		state = v.realpath(s, host)
 	}
 	from, n := s.hostAddr(), s.hostLen
-	if state == unsure {
+	known := state == unsure && v.tracersDescriptors(host)
+	if state == unsure && !known {
 		v.bindings[b].opaque = true
 		v.murky = v.murky || !ownDescriptors(host)
 		return v.enlist(b)
 	}
-	if state == missing {
+	if state == missing || known {
 		// PRoot has dropped it, unless it was there when PRoot started.
 		v.bindings[b].opaque = true
 		from, n = stringAddr(host), uintptr(len(host))
@@ -193,6 +195,32 @@ func ownProc(p string) bool {
 func ownDescriptors(p string) bool {
 	const fd = "/proc/self/fd"
 	return p == fd || len(p) == len(fd)+2 && p[:len(fd)] == fd && p[len(fd)] == '/' && p[len(fd)+1] >= '0' && p[len(fd)+1] <= '2'
+}
+
+// tracersDescriptors says whether a path is PRoot's own directory of descriptors, by its number. PRoots that resolve
+// /proc/self/fd themselves bind that.
+func (v *View) tracersDescriptors(p string) bool {
+	const proc = "/proc/"
+	if len(p) < len(proc) || p[:len(proc)] != proc {
+		return false
+	}
+	n, at := number(stringAddr(p)+uintptr(len(proc)), uintptr(len(p)-len(proc)))
+	rest := p[uintptr(len(proc))+at:]
+	return n != 0 && n == v.tracer && rest == "/fd"
+}
+
+// number reads the decimal number that n bytes begin with, and says how long it is.
+func number(p, n uintptr) (value, length uintptr) {
+	const maxDigits = 9
+	for length < n && length < maxDigits {
+		c := nocgo.Load8(p + length)
+		if c < '0' || c > '9' {
+			break
+		}
+		value = value*10 + uintptr(c-'0')
+		length++
+	}
+	return value, length
 }
 
 func stringAddr(p string) uintptr { return uintptr(unsafe.Pointer(unsafe.StringData(p))) }
@@ -272,7 +300,7 @@ func (v *View) install(s *Scratch, b uintptr) bool {
 		if nocgo.Failed(r) && r != nocgo.Fail(nocgo.ENOENT) {
 			return false
 		}
-		if nocgo.Failed(r) || s.stat.Mode&nocgo.ModeType != nocgo.ModeSymlink {
+		if nocgo.Failed(r) || s.stat.Mode&nocgo.ModeType != nocgo.ModeSymlink || v.bindings[b].literal {
 			break
 		}
 		errno, why = v.lastLink(s, b)
@@ -298,14 +326,21 @@ func (v *View) install(s *Scratch, b uintptr) bool {
 }
 
 // installProc puts a binding below /proc in place. All of /proc is declined by its name; what may lead elsewhere
-// from there is too much.
+// from there is too much. PRoot's own directory is nobody else's: distributions bind the standard streams there, by way of
+// links in /dev.
 func (v *View) installProc(b, name, n uintptr) bool {
 	end := uintptr(0)
 	for end < n && nocgo.Load8(name+end) != '/' {
 		end++
 	}
 	c := nocgo.Load8(name)
-	if c >= '0' && c <= '9' || isSelf(name, end) {
+	if c >= '0' && c <= '9' {
+		pid, digits := number(name, end)
+		if digits != end || pid != v.tracer {
+			return false
+		}
+	}
+	if isSelf(name, end) {
 		return false
 	}
 	if v.byGuest(name-6, n+6) == 0 {
@@ -377,7 +412,7 @@ func (v *View) hide(guest, n uintptr) bool {
 	}
 	b := v.parsed
 	v.parsed++
-	v.bindings[b].opaque = true
+	v.bindings[b].opaque, v.bindings[b].literal = true, false
 	v.bindings[b].hostLen = 0
 	return v.setGuest(b, guest, n) && v.activate(b)
 }

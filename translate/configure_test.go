@@ -180,6 +180,67 @@ func TestBindingsOfDescriptors(t *testing.T) {
 	g.is("/proc", "/proc")
 }
 
+// PRoot's own descriptors are bound below its number in /proc: nothing else there is touched.
+func TestBindingsOfTracersDescriptors(t *testing.T) {
+	dir := tree(t, "root/dev/fd->/proc/self/fd", "root/dev/stdin->/proc/self/fd/0", "root/f", "out/file", "out/d/x", "out/link->$/out/file", "out/other->$/out/d")
+	g := &guest{t, newView(), newScratch()}
+	pid := os.Getppid()
+	g.v.Know(uintptr(pid), Upstream)
+	fds := fmt.Sprintf("/proc/%d/fd", pid)
+	binds := strings.Join([]string{"/proc", dir + "/out:/o", fds, dir + "/out/file:" + fds + "/0"}, "|")
+	if !g.v.Configure(g.s, dir+"/root", binds, 1000) {
+		t.Fatal("refused")
+	}
+	g.is("/f", dir+"/root/f")
+	g.is("/o/file", dir+"/out/file")
+	g.is("/o/other/x", dir+"/out/d/x")
+	g.is("/proc/meminfo", "/proc/meminfo")
+	g.is("/proc/self/status", fmt.Sprintf("/proc/%d/status", nocgo.HostSyscall(nocgo.SysGettid, 0, 0, 0, 0, 0, 0)))
+	g.declines("/dev/stdin", Proc)
+	g.declines("/dev/fd", Proc)
+	g.declines("/dev/fd/0", Proc)
+	g.declines(fds+"/0", Proc)
+	g.declines("/o/link", Outside) // its text names what has another name now
+	fd, err := os.Open(dir + "/out/d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fd.Close()
+	b := buffer(128)
+	if r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{fd.Fd(), cstring("x"), addr(b), 0}}); r != 0 || why != Answered {
+		t.Errorf("by descriptor: %d, %v", int64(r), why)
+	}
+	for _, wrong := range []string{fmt.Sprintf("/proc/%d/fd/0", os.Getpid()), fmt.Sprintf("/proc/%dx/fd/0", pid), "/proc/self/fd/0"} {
+		v := newView()
+		v.Know(uintptr(pid), Upstream)
+		if v.Configure(newScratch(), dir+"/root", "/proc|"+dir+"/out/file:"+wrong, 1000) {
+			t.Errorf("a binding at %s is accepted", wrong)
+		}
+	}
+}
+
+// Termux's fork shows the directory of descriptors where it was told, even over a link.
+func TestLiteralDescriptors(t *testing.T) {
+	dir := tree(t, "root/dev/fd->/proc/self/fd", "root/d/x", "out/link->$/out/file", "out/file")
+	for line, want := range map[Modes]bool{Termux: true, Upstream: false} {
+		g := &guest{t, newView(), newScratch()}
+		g.v.Know(uintptr(os.Getppid()), line)
+		binds := fmt.Sprintf("/proc|%s/out:/o|/proc/self/fd:/dev/fd|/proc/self/fd/0:/proc/%d/fd/0", dir, os.Getppid())
+		if !g.v.Configure(g.s, dir+"/root", binds, 1000) {
+			t.Fatal("refused")
+		}
+		g.is("/d/x", dir+"/root/d/x")
+		g.declines("/dev/fd", Hidden)
+		g.declines("/dev/fd/0", Hidden)
+		if !want {
+			g.declines("/proc/meminfo", Proc)
+			continue
+		}
+		g.is("/o/link", dir+"/out/file")
+		g.is("/proc/meminfo", "/proc/meminfo")
+	}
+}
+
 // Whatever leads into /proc is declined, but not /proc itself.
 func TestProc(t *testing.T) {
 	dir := tree(t, "root/stdin->/proc/self/fd/0", "root/mtab->../proc/self/mounts", "root/p->/proc", "root/proc/x", "root/q/self->1234/y", "root/q/1234/y")

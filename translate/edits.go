@@ -60,7 +60,15 @@ func (v *View) look(s *Scratch, c *Call) Reason {
 		if why := v.lookEnd(s, c.Arg[0], c.Arg[1], false, leaves); why != Answered {
 			return why
 		}
-		return v.lookEnd(s, c.Arg[2], c.Arg[3], false, leaves)
+		moves := v.faked != 0 && s.isDirectory()
+		if why := v.lookEnd(s, c.Arg[2], c.Arg[3], false, leaves); why != Answered {
+			return why
+		}
+		moves = moves || v.faked != 0 && s.isDirectory() // one may be exchanged for the other
+		if moves && (v.turnsBack(s, c.Arg[0], c.Arg[1]) || v.turnsBack(s, c.Arg[2], c.Arg[3])) {
+			return Rights
+		}
+		return Answered
 	case nocgo.SysMkdirat:
 		return v.lookNew(s, c.Arg[0], c.Arg[1], false)
 	case nocgo.SysMknodat:
@@ -107,7 +115,9 @@ func (v *View) lookEnd(s *Scratch, dirfd, path uintptr, follow bool, does int) R
 	}
 	if v.faked != 0 && does != stays && !(does == changes && v.alters(s)) {
 		r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), 0, 0, 0)
-		if !nocgo.Failed(r) && lends(s.stat.Mode) {
+		if nocgo.Failed(r) {
+			s.stat.Mode = 0
+		} else if lends(s.stat.Mode) {
 			return Rights
 		}
 	}
@@ -115,6 +125,18 @@ func (v *View) lookEnd(s *Scratch, dirfd, path uintptr, follow bool, does int) R
 		return Answered
 	}
 	return v.notFollowed(s)
+}
+
+// isDirectory says whether lookEnd has come to one, or a link to one.
+func (s *Scratch) isDirectory() bool { return s.stat.Mode&nocgo.ModeType == nocgo.ModeDirectory }
+
+// turnsBack says whether the way of a path leads into a directory and up again, itself or by the text of a link. What PRoot
+// lends such a directory it gives back by name, and after a rename of one above it that name leads nowhere.
+func (v *View) turnsBack(s *Scratch, dirfd, path uintptr) bool {
+	s.bare, s.turned = true, false
+	v.find(s, dirfd, path, false)
+	s.bare = false
+	return s.turned
 }
 
 // alters says whether the end of the path is such that a chmod or chown of it comes out as with lent rights. PRoot lends

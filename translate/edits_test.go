@@ -196,3 +196,26 @@ func TestEditsOfTwins(t *testing.T) {
 		}
 	}
 }
+
+// Where the way of a path leads through what is moved, PRoot cannot give back what it lends there.
+func TestTurningBackUnderFakedRoot(t *testing.T) {
+	g, _, _ := edits(t, Identity, "root/d/ro/x", "root/d/f", "root/e/ro/x", "root/back->e/ro/..", "root/g/", "root/h/")
+	here := uintptr(nocgo.AtFdcwd)
+	g.s.room = textMax
+	g.s.bare = false
+	for _, c := range []struct {
+		old, new string
+		why      Reason
+	}{
+		{"/d/ro/..", "/moved", Rights},
+		{"/d", "/h/../moved", Rights},
+		{"/back/", "/moved", Rights},
+		{"/back/", "/moved", Rights}, // the way is remembered by now
+		{"/d/ro/../f", "/d/f2", Answered},
+		{"/g", "/h/g", Answered},
+	} {
+		if why := g.v.look(g.s, &Call{Nr: nocgo.SysRenameat, Arg: [6]uintptr{here, cstring(c.old), here, cstring(c.new)}}); why != c.why {
+			t.Errorf("%s to %s: %v, want %v", c.old, c.new, why, c.why)
+		}
+	}
+}

@@ -8,6 +8,7 @@ func (v *View) Handle(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	s.asked = Answered
 	s.room = textMax
 	s.crowd = crowdUnknown
+	s.bare = false
 	if nocgo.LoadAcquire32(&v.state) != stateReady || v.board != 0 && !v.undisturbed() {
 		return 0, Withdrawn
 	}

@@ -45,7 +45,7 @@ func fits(nr uintptr, m Modes) bool {
 		nocgo.SysGetgroups:
 		return true // answered in Identity only
 	case nocgo.SysFcntl, nocgo.SysPipe2, nocgo.SysDup3, nocgo.SysEventfd2, nocgo.SysEpollCreate1, nocgo.SysTimerfdCreate,
-		nocgo.SysSignalfd4, nocgo.SysInotifyInit1, nocgo.SysSocketpair:
+		nocgo.SysSignalfd4, nocgo.SysInotifyInit1, nocgo.SysSocketpair, nocgo.SysSocket:
 		return true // answered in Release only
 	case nocgo.SysUname:
 		return m&Release == 0

@@ -3,7 +3,12 @@ package translate
 import "svcrelay/nocgo"
 
 // pass answers calls that PRoot stops at with --kernel-release only to replace them where the kernel lacks them: the
-// kernel's answer is PRoot's. Those that wait for another process's lock are left to PRoot.
+// kernel's answer is PRoot's. Those that wait for another process's lock are left to PRoot. So is socket, unless PRoot is
+// certain to be of the line that does not look at it otherwise.
+//
+// futex, epoll_pwait and pselect6 are left to PRoot whatever they ask for, and have no sites: one instruction in libc may
+// wake or wait, and in glibc up to 2.40 a thread that waits may be cancelled right there, with the unwinding to begin at the
+// instruction. It must be where libc knows it to be.
 func (v *View) pass(c *Call) (uintptr, Reason) {
 	const setLockWait, ofdSetLockWait = 7, 38 // F_SETLKW, F_OFD_SETLKW
 	if v.modes&Release == 0 {
@@ -12,6 +17,9 @@ func (v *View) pass(c *Call) (uintptr, Reason) {
 	if c.Nr == nocgo.SysFcntl && (uint32(c.Arg[1]) == setLockWait || uint32(c.Arg[1]) == ofdSetLockWait) {
 		return 0, Flags
 	}
+	if c.Nr == nocgo.SysSocket && v.modes&Upstream == 0 {
+		return 0, Differs
+	}
 	return nocgo.Raw(c.Nr, c.Arg[0], c.Arg[1], c.Arg[2], c.Arg[3], c.Arg[4], c.Arg[5]), Answered
 }
 
@@ -19,7 +27,7 @@ func (v *View) pass(c *Call) (uintptr, Reason) {
 func Passes(nr uintptr) bool {
 	switch nr {
 	case nocgo.SysFcntl, nocgo.SysPipe2, nocgo.SysDup3, nocgo.SysEventfd2, nocgo.SysEpollCreate1, nocgo.SysTimerfdCreate,
-		nocgo.SysSignalfd4, nocgo.SysInotifyInit1, nocgo.SysSocketpair:
+		nocgo.SysSignalfd4, nocgo.SysInotifyInit1, nocgo.SysSocketpair, nocgo.SysSocket:
 		return true
 	}
 	return false

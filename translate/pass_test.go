@@ -26,6 +26,12 @@ func TestPass(t *testing.T) {
 			t.Errorf("waiting: %v", why)
 		}
 	}
+	for m, want := range map[Modes]Reason{Release: Differs, Release | Termux: Differs, Release | Upstream: Answered} {
+		g.v.SetModes(m)
+		if _, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysSocket, Arg: [6]uintptr{999, 1}}); why != want {
+			t.Errorf("socket, modes %#x: %v", m, why)
+		}
+	}
 	for nr := range uintptr(512) {
 		if Passes(nr) && !fits(nr, Identity|HardLinks|Release|Ports) {
 			t.Errorf("call %d is not in the table", nr)

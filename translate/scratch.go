@@ -48,6 +48,8 @@ type Scratch struct {
 	asked    Reason // why Handle itself issued the call for PRoot to answer, if it did
 	proc     uint8  // the path is a link of /proc: procNone, procProgram or procNumber
 	crowd    uint8  // whether somebody else can use the memory of the process: see memory.go
+	bare     bool   // walk all of the path: nothing that is remembered counts
+	turned   bool   // the walk has gone back up from a directory
 	unproven bool   // the directory reached exists and is no link, but may be no directory
 }
 

@@ -54,6 +54,9 @@ type View struct {
 	turn      uint32  // counts how often it was not asked
 	barred    uint32  // the kernel makes no copies of memory
 
+	tracer uintptr // PRoot's number, or 0
+	line   Modes   // Upstream or Termux, where Configure may rely on it
+
 	parsed   uintptr // bindings stored, with the rootfs
 	waiting  uintptr // entries of pending
 	active   uintptr // entries of order
@@ -82,7 +85,15 @@ type binding struct {
 	host, guest       uint32
 	hostLen, guestLen uint32
 	opaque            bool  // what is below guest is PRoot's business
+	literal           bool  // guest is certain to be where PRoot shows it, even if a link is there
 	above             uint8 // the binding in which guest begins
+}
+
+// Know tells the View, before it is configured, PRoot's number, and of the modes those that are certain: the line of
+// descent.
+func (v *View) Know(tracer uintptr, m Modes) {
+	v.tracer = tracer
+	v.line = m & (Upstream | Termux)
 }
 
 // ShareMoves tells the View to count changes of the current directory at addr, four bytes that this process shares

@@ -153,6 +153,7 @@ func (v *View) stay(s *Scratch, tail uintptr) (errno uintptr, why Reason) {
 
 // leave goes to the directory above, in guest terms. PRoot does it textually, but only from a directory.
 func (v *View) leave(s *Scratch) (errno uintptr, why Reason) {
+	s.turned = true
 	if errno, why = v.prove(s); errno != 0 || why != Answered {
 		return errno, why
 	}

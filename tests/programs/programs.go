@@ -19,6 +19,11 @@ const (
 
 var fakeRoot = []string{"-0", "--link2symlink"}
 
+// distro is what proot-distro starts a PRoot with, as far as 5.4.0 knows it, apart from Android's directories.
+var distro = []string{"--kill-on-exit", "--link2symlink", `--kernel-release=\Linux\localhost\6.17.0-PRoot-Distro\#1 SMP PREEMPT_DYNAMIC\aarch64\localdomain\-1\`,
+	"--change-id=0:0", "-b", "/sys", "-b", "/dev/urandom:/dev/random", "-b", "/proc/self/fd:/dev/fd", "-b", "/proc/self/fd/0:/dev/stdin",
+	"-b", "/proc/self/fd/1:/dev/stdout", "-b", "/proc/self/fd/2:/dev/stderr", "-b", "/etc/hostname:/proc/version"}
+
 // All are the programs, in the order in which they run on one guest.
 var All = []Program{
 	{Name: "find", Script: `
@@ -54,6 +59,19 @@ dpkg -P beta`},
 	{Name: "apt", Options: fakeRoot, Script: `
 apt-get install -y -o Dpkg::Use-Pty=0 -o APT::Sandbox::User=root -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= /srv/debs/gamma_1.0_all.deb /srv/debs/delta_1.0_all.deb
 dpkg -s gamma delta; ls -lR --time-style=+ /usr/share/gamma`},
+	{Name: "distro-files", Options: distro, Script: `
+cp -a /srv/tree copy
+find copy -printf '%y %m %n %U %s %l %p\n' | sort | cksum
+tar -C /srv -cf tree.tar tree; mkdir out; tar -C out -xpf tree.tar
+mv out/tree moved; rm -r copy out
+cat /proc/version; uname -r; id`},
+	{Name: "distro-git", Options: distro, Script: `
+git clone -q --no-hardlinks file:///srv/repo.git clone
+cd clone; git status; echo line >> d1/f1.txt; git add -A; git commit -qm change; git log --oneline | head -3; git -c pack.threads=1 gc -q; git fsck`},
+	{Name: "distro-dpkg", Options: distro, Script: `
+dpkg -i /srv/debs/beta_1.0_all.deb
+dpkg -i /srv/debs/beta_1.0_all.deb
+dpkg -P beta`},
 	{Name: "python", Script: `
 export PYTHONHASHSEED=0
 mkdir lib; cp /usr/lib/python3.11/[a-b]*.py lib; cp -r /usr/lib/python3.11/json lib; rm -rf lib/*/__pycache__

@@ -15,6 +15,8 @@ const (
 	Root     = Top + "/root" // the guest's root
 	Program  = "/equiv"      // the executor, in the guest
 	Dev      = Top + "/dev"  // bound to /dev of the guest
+	Streams  = Top + "/std"  // standard input and output of PRoot are the files in and out here
+	LogFD    = 900           // the descriptor of the log in the guest: no binding of a stream leads to it
 	Elsewhen = 1000000000    // the time of all files of a new world
 )
 

@@ -37,10 +37,18 @@ func options(config string) (args []string, binds [][2]string) {
 	case "link2symlink":
 		args = []string{"--link2symlink"}
 	case "proot-distro":
-		args = []string{"--kill-on-exit", "--link2symlink", "--kernel-release=6.17.0-PRoot-Distro", "--change-id=0:0"}
+		// Its login line, as far as PRoot 5.4.0 knows it: --sysvipc, -L and -H it has not. The directory in which everything
+		// lies stands for Termux's prefix.
+		args = []string{"--kill-on-exit", "--link2symlink", `--kernel-release=\Linux\localhost\6.17.0-PRoot-Distro\#1 SMP PREEMPT_DYNAMIC\aarch64\localdomain\-1\`,
+			"--change-id=0:0", "-b", "/sys"}
+		const storage = host + "/storage"
 		binds = [][2]string{
-			{cases.Top, cases.Top}, {host + "/two", "/dev/shm"}, {host + "/fake/version", "/proc/version"}, {host + "/fake/stat", "/proc/stat"},
-			{host + "/one", "/data/one"},
+			{"/dev/urandom", "/dev/random"}, {"/proc/self/fd", "/dev/fd"},
+			{"/proc/self/fd/0", "/dev/stdin"}, {"/proc/self/fd/1", "/dev/stdout"}, {"/proc/self/fd/2", "/dev/stderr"},
+			{host + "/empty", "/sys/fs/selinux"}, {host + "/fake/loadavg", "/proc/loadavg"}, {host + "/fake/stat", "/proc/stat"}, {host + "/fake/version", "/proc/version"},
+			{host + "/fake/cap", "/proc/sys/kernel/cap_last_cap"}, {host + "/two", "/dev/shm"},
+			{storage, storage}, {storage + "/emulated/0", "/sdcard"}, {storage + "/emulated/0", "/mnt/sdcard"}, {host + "/apps", host + "/apps"},
+			{host + "/one", "/data/one"}, {cases.Top, cases.Top}, {host + "/two", "/t/covered"},
 		}
 	}
 	for _, b := range binds {
@@ -62,6 +70,12 @@ func Case(config string, seed uint64, n int) (*cases.Case, error) {
 		g.c.UID = 1000
 	}
 	args, binds := options(config)
+	if config == "proot-distro" && g.IntN(2) == 0 {
+		// Most hosts have these; proot-distro binds them all the same, apart from its newest versions.
+		for _, l := range [][2]string{{"fd", ""}, {"stdin", "/0"}, {"stdout", "/1"}, {"stderr", "/2"}} {
+			g.c.World = append(g.c.World, cases.Entry{Kind: cases.Link, Path: cases.Dev + "/" + l[0], Text: "/proc/self/fd" + l[1]})
+		}
+	}
 	g.c.Options = append(args, "-w", []string{"/", "/t", "/t/a", "/nowhere"}[g.pick(6, 3, 3, 1)])
 	g.world(binds)
 	g.script(n)

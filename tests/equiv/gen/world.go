@@ -39,6 +39,11 @@ func (g *generator) world(binds [][2]string) {
 	}
 	for _, b := range binds {
 		switch {
+		case b[0] == "/proc/self/fd":
+			g.learn(b[1], cases.Dir)
+		case strings.HasPrefix(b[0], "/proc/self/fd/"):
+			g.learn(b[1], cases.File)
+			g.learn(cases.Streams+"/out", cases.File)
 		case !strings.HasPrefix(b[0], host+"/"):
 		case b[0] == host+"/dirlink":
 			g.add(cases.Entry{Kind: cases.Link, Path: b[0], Text: "one/a"}, nil)

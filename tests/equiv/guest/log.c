@@ -18,15 +18,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-enum { log_room = 64 << 20 };
+enum { log_room = 64 << 20, log_fd = 900 };
 
 static char *text;
 
 void open_log(void)
 {
-	if (svc(SYS_ftruncate, 1, log_room, 0, 0, 0, 0) != 0)
+	if (svc(SYS_ftruncate, log_fd, log_room, 0, 0, 0, 0) != 0)
 		_exit(3);
-	text = mmap(NULL, log_room, PROT_READ | PROT_WRITE, MAP_SHARED, 1, 0);
+	text = mmap(NULL, log_room, PROT_READ | PROT_WRITE, MAP_SHARED, log_fd, 0);
 	if (text == MAP_FAILED)
 		_exit(3);
 }
@@ -57,7 +57,7 @@ void put_counts(void)
 			put("count %s %d %d\n", shared->counts[i].name, shared->counts[i].calls, shared->counts[i].without);
 }
 
-void close_log(void) { svc(SYS_ftruncate, 1, shared->log, 0, 0, 0, 0); }
+void close_log(void) { svc(SYS_ftruncate, log_fd, shared->log, 0, 0, 0, 0); }
 
 void put(const char *format, ...)
 {

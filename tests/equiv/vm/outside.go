@@ -14,7 +14,7 @@ import (
 // outside are files that are not made afresh for a run, but that a script can reach as root: the kernel's, and with a call that
 // PRoot 5.4.0 does not know, such as fchmodat2, those that the VM has by the names that the guest uses.
 var outside = []string{"/", "/etc", "/etc/passwd", "/lib", "/lib/*", "/usr", "/usr/lib", "/usr/bin", "/usr/bin/*", "/tmp", "/dev", "/dev/*", "/opt", "/opt/equiv", "/opt/equiv/*",
-	"/world", "/proc", "/proc/version", "/proc/stat"}
+	"/world", "/proc", "/proc/version", "/proc/stat", "/sys", "/sys/fs", "/sys/fs/*"}
 
 // frozen are the files of the VM without which PRoot does not start, and the directories on the way to them. A script that runs
 // as root can come to them through /proc, or where PRoot itself takes the text of a link of the guest for a path of its own.

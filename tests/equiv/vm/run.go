@@ -76,38 +76,34 @@ func (s stock) runOnce(c *cases.Case, w way) (*outcome, error) {
 	// Process ids become texts of links: they should be of one length.
 	os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte("20000"), 0)
 
-	// A script may change the owners of the files that it is given.
-	for _, f := range []string{"/tmp/equiv.script", "/tmp/equiv.log", "/tmp/equiv.stderr"} {
-		os.Remove(f)
-	}
-	if err := os.WriteFile("/tmp/equiv.script", []byte(strings.Join(c.Script, "\n")+"\n"), 0o644); err != nil {
-		return nil, err
-	}
-	in, err := os.Open("/tmp/equiv.script")
+	streams, err := openStreams(c)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
+	defer streams.close()
+	os.Remove("/tmp/equiv.log")
 	log, err := os.OpenFile("/tmp/equiv.log", os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	errs, err := os.Create("/tmp/equiv.stderr")
-	if err != nil {
+	// The guest gets it by this number.
+	if err := unix.Dup3(int(log.Fd()), cases.LogFD, 0); err != nil {
 		return nil, err
 	}
-	defer errs.Close()
+	defer unix.Close(cases.LogFD)
 	ctx, cancel := context.WithTimeout(context.Background(), runLimit)
 	defer cancel()
 	cmd := s.command(ctx, c, w, fmt.Sprintf("%#x", dev))
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, log, errs
+	var said bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = streams.in, streams.out, &said
+	cmd.WaitDelay = time.Second // for what has stayed behind with standard error
 	cmd.Dir = "/"
 	cmd.Cancel = func() error { return unix.Kill(-1, unix.SIGKILL) }
 	start := time.Now().Unix()
 	err = cmd.Run()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		return nil, fmt.Errorf("%s: %w", cmd.Path, err)
 	}
 	o := &outcome{status: cmd.ProcessState.String(), stats: map[string]int{}, counts: map[string][2]int{}, chance: w != native && linksByChance(c)}
@@ -128,11 +124,7 @@ func (s stock) runOnce(c *cases.Case, w way) (*outcome, error) {
 			o.log = append(o.log, partly.ReplaceAllString(l, "$1"))
 		}
 	}
-	said, err := os.ReadFile("/tmp/equiv.stderr")
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range strings.Split(strings.TrimSpace(string(said)), "\n") {
+	for _, l := range strings.Split(strings.TrimSpace(said.String()), "\n") {
 		if !o.figures(l) && l != "" {
 			o.errs = append(o.errs, l)
 		}

@@ -148,8 +148,7 @@ func command(ctx context.Context, p programs.Program, w way) *exec.Cmd {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNS}
 		return cmd
 	}
-	args := append([]string{"/usr/bin/proot"}, p.Options...)
-	args = append(args, "-r", root, "-b", "/proc", "-b", "/dev", "-w", dir)
+	args := append([]string{"/usr/bin/proot", "-r", root, "-b", "/dev", "-b", "/proc", "-w", dir}, p.Options...)
 	args = append(args, argv...)
 	if w == with {
 		args = append([]string{"/opt/programs/svcrelay", "run", "--"}, args...)

@@ -41,11 +41,10 @@ func (s side) of(r request) string {
 	return r.Guest
 }
 
-// insort puts a binding where PRoot puts it: behind the last one that it contains, else in front of the first
-// one that contains it, else at the beginning. Of two for one guest path the later one stays; two of one host
+// insort puts a binding where PRoot puts it: behind the last one that it contains, else at the beginning. Of two for one guest path the later one stays; two of one host
 // path stay both, the later one behind.
 func insort(list []request, b request, s side) []request {
-	after, before := -1, -1
+	after := -1
 	for i, have := range list {
 		switch compare(s.of(b), s.of(have)) {
 		case equal:
@@ -56,18 +55,9 @@ func insort(list []request, b request, s side) []request {
 			after = i
 		case contains:
 			after = i
-		case contained:
-			if before < 0 {
-				before = i
-			}
 		}
 	}
-	at := 0
-	if after >= 0 {
-		at = after + 1
-	} else if before >= 0 {
-		at = before
-	}
+	at := after + 1
 	list = append(list, request{})
 	copy(list[at+1:], list[at:])
 	list[at] = b

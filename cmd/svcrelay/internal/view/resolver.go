@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 
 	"svcrelay/cmd/svcrelay/internal/prootargs"
@@ -17,7 +18,6 @@ type resolver struct {
 	host  []request
 
 	installed []request // in the order of their installation
-	inProc    []Pair    // those whose guest paths lead into /proc
 }
 
 // maxLinks is how many symbolic links a guest path may lead through here. PRoot allows about 40, counted
@@ -27,9 +27,8 @@ const maxLinks = 30
 // errDropped means that PRoot leaves a binding out.
 var errDropped = errors.New("not a directory")
 
-// errInProc means that a binding's place is somewhere below /proc: PRoot follows links there by the numbers of processes.
-// Distributions bind /proc/self/fd/0 to /dev/stdin, which on many hosts is a link to it already. Of Termux's fork, which
-// also leaves the host path as it is, the library is given the place as it was written.
+// errInProc means that a binding's place is somewhere below /proc where PRoot follows links by the numbers of processes. What
+// is certain of these is in inProc.
 var errInProc = errors.New("it leads through a link in /proc")
 
 // install makes the guest path of a binding canonical and installs it.
@@ -38,15 +37,13 @@ func (r *resolver) install(b request, v *View) error {
 		b.Guest = "/"
 	} else {
 		guest, err := r.canonicalGuest(b.Pair)
-		if err == nil && compare("/proc", guest) == contains && compare("/proc", b.Guest) != contains {
+		if err == nil && compare("/proc", guest) == contains && compare("/proc", b.Guest) != contains &&
+			compare(descriptors(), guest) == apart {
 			err = errInProc
 		}
 		switch {
 		case errors.Is(err, errDropped):
 			v.Dropped = append(v.Dropped, fmt.Sprintf("%s: its place in the guest, %s: %v", b.Host, b.Guest, err))
-			return nil
-		case errors.Is(err, errInProc) && r.line == prootargs.Termux && compare("/proc", b.Guest) != contains:
-			r.inProc = append(r.inProc, b.Pair)
 			return nil
 		case err != nil:
 			return fmt.Errorf("the place %s of a binding: %w", b.Guest, err)
@@ -68,7 +65,7 @@ func (r *resolver) install(b request, v *View) error {
 // canonicalGuest is where in the guest a binding will be found. A final link is followed unless the request
 // ends in "!"; the Termux line does not follow it for directories either.
 func (r *resolver) canonicalGuest(p Pair) (string, error) {
-	path, asWritten := strings.CutSuffix(p.Guest, "!")
+	place, asWritten := strings.CutSuffix(p.Guest, "!")
 	follow := !asWritten
 	if !asWritten && r.line != prootargs.Upstream {
 		st, err := os.Lstat(p.Host)
@@ -76,24 +73,24 @@ func (r *resolver) canonicalGuest(p Pair) (string, error) {
 			follow = false
 		}
 	}
-	guest, err := r.canonical("/", path, follow, new(int))
+	guest, err := r.canonical("/", place, follow, new(int))
 	if err != nil || follow || asWritten || r.line != prootargs.Unknown {
 		return guest, err
 	}
-	other, err := r.canonical("/", path, true, new(int))
+	other, err := r.canonical("/", place, true, new(int))
 	if err == nil && other != guest {
 		err = errors.New("it is a link, which PRoot's lines treat differently")
 	}
 	return guest, err
 }
 
-// canonical resolves path, seen from the guest directory dir.
-func (r *resolver) canonical(dir, path string, follow bool, links *int) (string, error) {
-	if strings.HasPrefix(path, "/") {
+// canonical resolves to, seen from the guest directory dir.
+func (r *resolver) canonical(dir, to string, follow bool, links *int) (string, error) {
+	if strings.HasPrefix(to, "/") {
 		dir = "/"
 	}
-	names := strings.FieldsFunc(path, func(c rune) bool { return c == '/' })
-	slash := strings.HasSuffix(path, "/")
+	names := strings.FieldsFunc(to, func(c rune) bool { return c == '/' })
+	slash := strings.HasSuffix(to, "/")
 	for i, name := range names {
 		final := i == len(names)-1
 		switch name {
@@ -115,6 +112,12 @@ func (r *resolver) canonical(dir, path string, follow bool, links *int) (string,
 		case kind == fs.ModeSymlink && !(final && !slash && !follow):
 			if next, err = r.through(dir, next, links); err != nil {
 				return "", err
+			}
+			if compare(descriptors(), next) == contains {
+				if final && !slash {
+					return next, nil
+				}
+				return "", errInProc
 			}
 			if kind, err = r.kind(next); err != nil {
 				return "", err
@@ -155,7 +158,7 @@ func (r *resolver) through(dir, link string, links *int) (string, error) {
 	host := r.hostPath(link)
 	for _, p := range []string{dir, host} {
 		if c := compare("/proc", p); c == equal || c == contains {
-			return "", errInProc
+			return r.inProc(dir, link, links)
 		}
 	}
 	text, err := os.Readlink(host)
@@ -167,6 +170,25 @@ func (r *resolver) through(dir, link string, links *int) (string, error) {
 	}
 	return r.canonical(dir, text, true, links)
 }
+
+// inProc follows a link in /proc as PRoot does while it is starting, in the process that this one will be by then: the own
+// number stands for self, and the links in the directory of its descriptors stay as they are. Distributions bind
+// /proc/self/fd and the streams in it to names in /dev, which on many hosts are links to the very same already.
+func (r *resolver) inProc(dir, link string, links *int) (string, error) {
+	if r.line == prootargs.Unknown || r.hostPath(link) != link {
+		return "", errInProc
+	}
+	switch {
+	case link == "/proc/self":
+		return r.canonical("/", path.Dir(descriptors()), true, links)
+	case dir == descriptors():
+		return link, nil
+	}
+	return "", errInProc
+}
+
+// descriptors is the directory of the descriptors of this process, which PRoot will be.
+func descriptors() string { return fmt.Sprintf("/proc/%d/fd", os.Getpid()) }
 
 // namesHost says whether PRoot takes the text of a link for a host path and turns it into a guest path.
 func (r *resolver) namesHost(referrer, text string) bool {

@@ -157,7 +157,7 @@ func asPathError(path string, err error) error {
 
 // publish takes the installed bindings over, in an order from which whoever reads it, taking the rootfs first and
 // sorting as PRoot does, comes to PRoot's lists: that of the command line if possible, else that in which PRoot
-// keeps them.
+// installed them.
 func (r *resolver) publish(v *View) error {
 	rootFirst := func(a, b request) int {
 		switch {
@@ -172,7 +172,6 @@ func (r *resolver) publish(v *View) error {
 	slices.SortStableFunc(order, rootFirst)
 	if !r.reproducedBy(order) {
 		order = slices.Clone(r.installed)
-		slices.Reverse(order)
 		slices.SortStableFunc(order, rootFirst)
 		if !r.reproducedBy(order) {
 			return errors.New("several bindings show the same place, and their order cannot be passed on")
@@ -185,7 +184,6 @@ func (r *resolver) publish(v *View) error {
 		}
 		v.Binds = append(v.Binds, b.Pair)
 	}
-	v.Binds = append(v.Binds, r.inProc...)
 	for _, b := range append([]Pair{{Host: v.Root, Guest: "/"}}, v.Binds...) {
 		if strings.ContainsAny(b.Host+b.Guest, "|\n") || strings.Contains(b.Host, ":") && b.Guest != "/" {
 			return fmt.Errorf("the binding of %q to %q has a separator in its name", b.Host, b.Guest)

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -164,19 +165,41 @@ func TestDescriptors(t *testing.T) {
 }
 
 // TestLinksIntoProc binds the standard streams where they are links into /proc already, as proot-distro does on Android.
+// PRoot finds them under its own number there, which is this process's.
 func TestLinksIntoProc(t *testing.T) {
-	top := tree(t, "root/dev/fd -> /proc/self/fd", "root/dev/stdin -> /proc/self/fd/0", "root/d/", "out/")
-	requests := parse(top+"/root:/", "/proc", "/proc/self/fd:/dev/fd", "/proc/self/fd/0:/dev/stdin", top+"/out:/d")
-	v, err := Resolve(requests, prootargs.Termux)
+	top := tree(t, "root/dev/fd -> /proc/self/fd", "root/dev/stdin -> /proc/self/fd/0", "root/dev/in -> stdin", "root/d/", "root/dev/maps -> /proc/self/map_files", "root/exe -> /proc/self/exe", "root/deep -> /proc/self/fd/0/x", "out/", "file")
+	stream := top + "/file:/dev/stdin"
+	requests := parse(top+"/root:/", "/proc", "/proc/self/fd:/dev/fd", stream, top+"/out:/d")
+	fds := fmt.Sprintf("/proc/%d/fd", os.Getpid())
+	v, err := Resolve(requests, prootargs.Upstream)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Pair{{"/proc", "/proc"}, {"/proc/self/fd", "/dev/fd"}, {top + "/out", "/d"}, {"/proc/self/fd/0", "/dev/stdin"}}
-	if !slices.Equal(v.Binds, want) {
+	if want := []Pair{{"/proc", "/proc"}, {fds, fds}, {top + "/file", fds + "/0"}, {top + "/out", "/d"}}; !slices.Equal(v.Binds, want) {
 		t.Errorf("%q", v.Binds)
 	}
-	if v, err := Resolve(requests, prootargs.Upstream); err == nil {
-		t.Errorf("%+v", v)
+	if v, err = Resolve(requests, prootargs.Termux); err != nil {
+		t.Fatal(err)
+	}
+	if want := []Pair{{"/proc", "/proc"}, {"/proc/self/fd", "/dev/fd"}, {top + "/file", fds + "/0"}, {top + "/out", "/d"}}; !slices.Equal(v.Binds, want) {
+		t.Errorf("%q", v.Binds)
+	}
+	for _, c := range []struct {
+		name  string
+		binds []string
+		line  prootargs.Line
+	}{
+		{"/proc comes later", []string{stream, "/proc"}, prootargs.Upstream},
+		{"/proc is another", []string{top + "/out:/proc", stream}, prootargs.Upstream},
+		{"unknown line", []string{"/proc", stream}, prootargs.Unknown},
+		{"a slash behind", []string{"/proc", stream + "/"}, prootargs.Upstream},
+		{"beyond a stream", []string{"/proc", top + "/file:/deep"}, prootargs.Upstream},
+		{"another directory of the process", []string{"/proc", top + "/out:/dev/maps"}, prootargs.Upstream},
+		{"the program", []string{"/proc", top + "/file:/exe"}, prootargs.Upstream},
+	} {
+		if v, err := Resolve(parse(append([]string{top + "/root:/"}, c.binds...)...), c.line); err == nil {
+			t.Errorf("%s: %+v", c.name, v)
+		}
 	}
 }
 
@@ -202,7 +225,7 @@ func TestInsort(t *testing.T) {
 	for _, c := range []struct{ in, guest, host string }{
 		{"/ /a /a/b", "/a/b /a /", "/a/b /a /"},
 		{"/a/b /a /", "/a/b /a /", "/a/b /a /"},
-		{"/a /ab /a/b /", "/ab /a/b /a /", "/ab /a/b /a /"},
+		{"/a /ab /a/b /", "/a/b /ab /a /", "/a/b /ab /a /"},
 		{"/a /b /a", "/b /a", "/b /a /a"},
 	} {
 		in := strings.Fields(c.in)
