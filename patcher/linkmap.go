@@ -60,6 +60,18 @@ func (m *memory) firstOf(debug uintptr) uintptr {
 	return uintptr(nocgo.Load64(debug + 8))
 }
 
+// Entry finds the object with a dynamic section in the dynamic linker's list, which is trusted; 0 for none.
+func Entry(list, dynamic uintptr) uintptr {
+	const ld, next = 16, 24 // struct link_map: l_addr, l_name, l_ld, l_next, l_prev
+	for i := 0; i < maxLibraries && list != 0; i++ {
+		if uintptr(nocgo.Load64(list+ld)) == dynamic {
+			return list
+		}
+		list = uintptr(nocgo.Load64(list + next))
+	}
+	return 0
+}
+
 // Kind says what a library is.
 type Kind uint8
 
@@ -99,9 +111,6 @@ func (p *Plan) find(entry uintptr) {
 		}
 		kind := kindOf(str, n)
 		if kind == Other {
-			if endsWith(str, n, "libgcc_s.so.1") {
-				p.Unwinder = base
-			}
 			continue
 		}
 		if t, frames, ok := m.segment(base); ok {

@@ -17,8 +17,6 @@ type Library struct {
 	Kind    Kind
 	// First and Count say which of the plan's sites are its own.
 	First, Count int
-	// Unwinder is where the library is that unwinds stacks (libgcc_s); 0 where it is not loaded.
-	Unwinder uintptr
 	// Seen is the number of svc instructions in its functions.
 	Seen int
 
@@ -36,8 +34,6 @@ type Plan struct {
 	Library [MaxLibraries]Library
 	// Libraries is the number of libraries found.
 	Libraries int
-	// Unwinder is where the library is that unwinds stacks (libgcc_s); 0 where it is not loaded.
-	Unwinder uintptr
 	// Seen is the number of svc instructions found.
 	Seen int
 	// Dispatchers is the number of sites that make whatever call they are asked for.

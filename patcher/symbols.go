@@ -128,14 +128,32 @@ func (p *Plan) Variable(base uintptr, name string, size uintptr) uintptr {
 	return addr
 }
 
-// Export gives the address of a function that the library at base exports, or 0.
-func (p *Plan) Export(base uintptr, name string) uintptr {
+// Exported gives the address of a function that the C library exports, or 0. It asks nobody and changes nothing, and may be
+// called at any time: list is the head of the dynamic linker's list, in which the C library stays where it is.
+func Exported(list uintptr, function string) uintptr {
+	const name, next = 8, 24 // struct link_map
+	m := memory{trusted: true}
+	for i := 0; i < maxLibraries && list != 0; i++ {
+		base, str := uintptr(nocgo.Load64(list)), uintptr(nocgo.Load64(list+name))
+		list = uintptr(nocgo.Load64(list + next))
+		if n, ok := m.length(str, maxName); !ok || kindOf(str, n) != Libc {
+			continue
+		}
+		if addr := m.exported(base, function); addr != 0 {
+			return addr
+		}
+	}
+	return 0
+}
+
+// exported looks in one library.
+func (m *memory) exported(base uintptr, function string) uintptr {
 	var s symbols
-	t, ok := p.mem.text(base)
-	if !ok || !s.open(&p.mem, base) {
+	t, ok := m.text(base)
+	if !ok || !s.open(m, base) {
 		return 0
 	}
-	addr, _, ok := s.find(uintptr(unsafe.Pointer(unsafe.StringData(name))), uintptr(len(name)))
+	addr, _, ok := s.find(uintptr(unsafe.Pointer(unsafe.StringData(function))), uintptr(len(function)))
 	if !ok || addr < t.Lo || addr >= t.Hi {
 		return 0
 	}

@@ -2,6 +2,7 @@ package patcher
 
 import (
 	"encoding/binary"
+	"runtime"
 	"testing"
 	"unsafe"
 
@@ -17,7 +18,7 @@ const (
 	libFunc = 0x10000 // functions, 0x2000 apart
 )
 
-var exported = []string{"open", "__register_frame_info", "__register_frame_info_bases", "read"}
+var exported = []string{"open", "dl_iterate_phdr", "dl_iterate_phdr_all", "read"}
 
 // library is a synthetic library that exports functions, in one chain of its hash table.
 func library(t *testing.T) (mem []byte, base uintptr) {
@@ -70,14 +71,14 @@ func library(t *testing.T) (mem []byte, base uintptr) {
 
 func TestExport(t *testing.T) {
 	_, base := library(t)
-	p := new(Plan)
+	p := new(memory)
 	for i, name := range exported {
-		if got, want := p.Export(base, name), base+libFunc+0x2000*uintptr(i); got != want {
+		if got, want := p.exported(base, name), base+libFunc+0x2000*uintptr(i); got != want {
 			t.Errorf("%s: %#x, want %#x", name, got, want)
 		}
 	}
 	for _, name := range []string{"", "ope", "opens", "write"} {
-		if got := p.Export(base, name); got != 0 {
+		if got := p.exported(base, name); got != 0 {
 			t.Errorf("%q: %#x", name, got)
 		}
 	}
@@ -86,14 +87,14 @@ func TestExport(t *testing.T) {
 // TestExportHostile damages every word of the tables in turn: the answer may be anything within the text, or nothing.
 func TestExportHostile(t *testing.T) {
 	mem, base := library(t)
-	p := new(Plan)
+	p := new(memory)
 	for _, area := range [][2]int{{32, 36}, {56, 60}, {64, 64 + 2*phdrSize}, {libDyn, libDyn + 64}, {libHash, libHash + 60}, {libSyms, libSyms + 150}} {
 		for at := area[0]; at < area[1]; at += 4 {
 			for _, v := range []uint32{0, 1, 0xffffffff, 0x7fffffff, 0x80000000, 0xfff0} {
 				old := binary.LittleEndian.Uint32(mem[at:])
 				binary.LittleEndian.PutUint32(mem[at:], v)
 				for _, name := range exported {
-					if got := p.Export(base, name); got != 0 && got-base >= libSize {
+					if got := p.exported(base, name); got != 0 && got-base >= libSize {
 						t.Fatalf("%#x at %#x: %#x", v, at, got)
 					}
 				}
@@ -133,4 +134,35 @@ func TestVariable(t *testing.T) {
 	if got := p.Variable(base, "read", 1); got != 0 {
 		t.Errorf("that cannot be read: %#x", got)
 	}
+}
+
+// TestExported looks for functions of the C library in a list of libraries.
+func TestExported(t *testing.T) {
+	_, base := library(t)
+	_, other := library(t)
+	name := func(s string) uintptr {
+		b := append([]byte(s), 0)
+		t.Cleanup(func() { runtime.KeepAlive(b) })
+		return uintptr(unsafe.Pointer(&b[0]))
+	}
+	entries := [4][5]uintptr{
+		{0: 0, 1: name("")}, {0: other, 1: name("/usr/lib/libother.so.6")}, {0: base, 1: name("/usr/lib/libc.so.6")}, {0: other, 1: name("libz.so.1")},
+	}
+	for i := range len(entries) - 1 {
+		entries[i][3] = uintptr(unsafe.Pointer(&entries[i+1]))
+	}
+	first := uintptr(unsafe.Pointer(&entries[0]))
+	if got, want := Exported(first, "read"), base+libFunc+3*0x2000; got != want {
+		t.Errorf("read: %#x, want %#x", got, want)
+	}
+	if got := Exported(first, "write"); got != 0 {
+		t.Errorf("write: %#x", got)
+	}
+	if got := Exported(uintptr(unsafe.Pointer(&entries[3])), "read"); got != 0 {
+		t.Errorf("without a C library: %#x", got)
+	}
+	if got := Exported(0, "read"); got != 0 {
+		t.Errorf("without a list: %#x", got)
+	}
+	runtime.KeepAlive(&entries)
 }

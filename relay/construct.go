@@ -130,6 +130,7 @@ func undo() {
 		return
 	}
 	trampoline = false // first, so that a failure in here is not met again
+	forgetTrampoline()
 	plan.Undo()
 	if family != 0 {
 		nocgo.Raw(nocgo.SysMunmap, family, proc.page, 0, 0, 0, 0)

@@ -9,9 +9,8 @@
 //
 // What a site branches to, its stub, has its place in the library's own text where the site reaches it. There is unwind
 // information for each place, for the entry from its first instruction on, and for all compiled code, so that exceptions,
-// forced unwinding and backtraces out of a signal handler lead to the function that contains the site. The trampoline
-// page is described to libgcc by its own __register_frame_info, if libgcc_s is loaded when the constructor runs. The chain
-// of frame records (x29) leads on everywhere.
+// forced unwinding and backtraces out of a signal handler lead to the function that contains the site. For the trampoline page the
+// library answers those who ask for it (unwind.go). The chain of frame records (x29) leads on everywhere.
 //
 // # Cancellation
 //
@@ -20,9 +19,9 @@
 //
 // # Known limits
 //
-//   - A copy of libgcc that is loaded later, or linked into the program, does not know the trampoline page: unwinding out
-//     of a signal handler that interrupts a raw call ends there. Nor does any know stubs that had to go elsewhere because
-//     a site does not reach the library, or because there are more sites than places.
+//   - Nobody who unwinds knows stubs that had to go elsewhere because a site does not reach the library, or because there
+//     are more sites than places. Nor is the trampoline page known where a library's own copy of glibc's functions is
+//     preferred (RTLD_DEEPBIND, another namespace).
 //   - A file that a pipe replaces between the look at it and the open, or on which somebody holds a lease, can block an
 //     open in which the thread should be cancelled.
 //   - Libraries that are loaded later, those of another namespace among them, keep their sites.

@@ -21,7 +21,7 @@ var others = ^uint64(faults)
 func asks(nr uintptr) bool { return nr != nocgo.SysWait4 && nr != nocgo.SysWaitid }
 
 // shield blocks all signals that come from outside. Where a thread can be cancelled at any moment, it may be unwound from
-// any instruction: from this one, but not from the trampoline page, which no unwind information describes.
+// any instruction: from this one, but from the trampoline page only by those who ask for it (unwind.go).
 func (f *Frame) shield() {
 	nocgo.Plain(nocgo.SysRtSigprocmask, setMask, uintptr(unsafe.Pointer(&others)), uintptr(unsafe.Pointer(&f.Mask)), 8, 0, 0)
 }

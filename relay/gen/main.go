@@ -48,7 +48,8 @@ func assemble(overlay map[string][]byte) (*obj.Object, info, error) {
 	err = library.Add(o,
 		library.Hand{Name: "svcrelay_entry", Emit: entry}, library.Hand{Name: "svcrelay_start", Emit: start},
 		library.Hand{Name: "svcrelay_stop", Emit: stop}, library.Hand{Name: "svcrelay_scan", Emit: scan},
-		library.Hand{Name: "svcrelay_call", Emit: call})
+		library.Hand{Name: exportedFind, Emit: findObject, Bind: obj.Global},
+		library.Hand{Name: exportedIterate, Emit: iterateHeaders, Bind: obj.Global})
 	if err != nil {
 		return nil, info{}, err
 	}
@@ -57,6 +58,7 @@ func assemble(overlay map[string][]byte) (*obj.Object, info, error) {
 		return nil, info{}, err
 	}
 	o.AddBss("svcrelay_stack", 8, 8, obj.Local)
+	o.AddBss("svcrelay_unwind", 8, unwindSize, obj.Local)
 	o.AddPointer(".init_array", "svcrelay_start")
 	o.AddPointer(".fini_array", "svcrelay_stop")
 	in := describe(p, o)

@@ -43,10 +43,3 @@ func stop(b *asm.Builder) {
 	outer.Resume(b)
 	b.B(out)
 }
-
-// call calls a C function with two arguments: x0 points to its address and to them.
-func call(b *asm.Builder) {
-	b.Ldr(asm.X, asm.X16, asm.At(asm.X0, 0))
-	b.Ldp(asm.X, asm.X0, asm.X1, asm.At(asm.X0, 8))
-	b.Br(asm.X16)
-}

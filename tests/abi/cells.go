@@ -18,6 +18,7 @@ const (
 	toolDir = "/opt/svcrelay"
 	program = "/opt/abi"
 	thrower = "/opt/abicxx"
+	runner  = "/opt/abilate"
 	library = "/usr/lib/libsvcrelay.so"
 )
 
@@ -74,18 +75,45 @@ func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.
 		if err := cc.Compile(ctx, out, files, extra...); err != nil {
 			return j, err
 		}
-		if g != "musl" {
-			cxx := filepath.Join(tmp, g+"-cxx")
-			if err := cc.CompileCXX(ctx, cxx, filepath.Join(top, "tests/guest/abicxx.cc"), "-fnon-call-exceptions", "-mbranch-protection=standard", "-pthread", "-lrt"); err != nil {
-				return j, err
-			}
-			j.Files[guest.Root(g)+thrower] = rig.File{HostPath: cxx}
+		if err := throwers(ctx, &j, g, top, tmp, cc); err != nil {
+			return j, err
 		}
 		j.Files[guest.Root(g)+program] = rig.File{HostPath: out}
 		j.Files[guest.Root(g)+library] = rig.File{HostPath: filepath.Join(dist, "libsvcrelay.so"), Mode: 0o644}
 		j.Commands = append(j.Commands, fresh(g))
 	}
 	return j, nil
+}
+
+// unwinders are the ways in which a program comes to the library that unwinds stacks: it is there from the start, it is a part
+// of the program, it comes with a library that is loaded later.
+var unwinders = []struct {
+	suffix string
+	flags  []string
+}{{"", nil}, {"-static", []string{"-static-libgcc"}}, {"-late", []string{"-shared", "-fPIC", "-Wl,-Bsymbolic"}}}
+
+// throwers makes the program that throws exceptions for each of unwinders.
+func throwers(ctx context.Context, j *rig.Job, g, top, tmp string, cc *toolchain.Toolchain) error {
+	if g == "musl" {
+		return nil // there is no C++ library for it
+	}
+	for _, u := range unwinders {
+		if u.suffix == "-static" && g == "bullseye" {
+			continue // the compiler's own part wants glibc 2.35
+		}
+		out := filepath.Join(tmp, g+"-cxx"+u.suffix)
+		flags := append([]string{"-fnon-call-exceptions", "-mbranch-protection=standard", "-pthread", "-lrt"}, u.flags...)
+		if err := cc.CompileCXX(ctx, out, filepath.Join(top, "tests/guest/abicxx.cc"), flags...); err != nil {
+			return err
+		}
+		j.Files[guest.Root(g)+thrower+u.suffix] = rig.File{HostPath: out}
+	}
+	out := filepath.Join(tmp, g+"-runner")
+	if err := cc.Compile(ctx, out, []string{filepath.Join(top, "tests/guest/abilate.c")}, "-ldl"); err != nil {
+		return err
+	}
+	j.Files[guest.Root(g)+runner] = rig.File{HostPath: out}
+	return nil
 }
 
 // fresh gives a guest an empty /tmp.
@@ -110,8 +138,12 @@ func alone(g string, argv ...string) rig.Command {
 	return c
 }
 
-// throwing runs the program that throws exceptions, which works in its own directory.
-func throwing(count string) []string { return rig.Shell("cd /tmp && exec " + thrower + " " + count) }
+// throwing runs the programs that throw exceptions, which work in a directory of their own.
+func throwing(count string) []string {
+	return rig.Shell("cd /tmp && " + thrower + " " + count + "; " +
+		"[ ! -e " + thrower + "-static ] || " + thrower + "-static " + count + " -static; " +
+		runner + " " + thrower + "-late " + count + " -late")
+}
 
 // read takes the results from what the program wrote. The number of relays is -1 if it says none.
 func read(o rig.Outcome) (relays int, results []Check) {

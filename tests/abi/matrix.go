@@ -1,5 +1,7 @@
 package abi
 
+import "strings"
+
 // A machine is one boot; each of its guests is a cell.
 type machine struct {
 	kernel, cpu string
@@ -32,17 +34,20 @@ var checks = []string{"registers", "stack-end", "stack-depth", "stack-growth", "
 	"storm", "jump-out", "moved-away", "small-stacks", "local-stack", "contexts", "interrupted", "unwinding",
 	"threads", "busy-parent", "exec-storm", "leaks", "cancelled", "no-descriptors", "robust-lists",
 	"clones", "segv", "result-changed", "trapped", "straddle", "freed", "raced", "leftovers", "backtrace", "debugger", "starts",
-	"exceptions", "cancellation"}
+	"exceptions", "cancellation", "exceptions-static", "cancellation-static", "exceptions-late", "cancellation-late"}
 
 // needs says whether a check must be made in a cell with the library, not only tried. With musl there are no contexts,
 // and no C++ library for the test.
 func (c *Cell) needs(check string) bool {
 	if c.Libc == "musl" {
-		return check != "contexts" && check != "backtrace" && check != "exceptions" && check != "cancellation" && check != "sve" && check != "sme" && check != "mte"
+		return check != "contexts" && check != "backtrace" && check != "sve" && check != "sme" && check != "mte" &&
+			!strings.HasPrefix(check, "exceptions") && !strings.HasPrefix(check, "cancellation")
 	}
 	switch check {
 	case "sve", "mte":
 		return c.CPU == "max"
+	case "exceptions-static", "cancellation-static":
+		return c.Libc != "2.31"
 	case "sme": // 5.10 does not know it; in Debian's 6.1 and 6.12 it is not built, as broken
 		return c.CPU == "max" && c.Kernel == "7.2"
 	}

@@ -1,7 +1,9 @@
 // abicxx throws from signal handlers that came in the middle of relayed calls: the caller's destructors must run, and
 // later calls must be as ever. Like abi it writes "NAME ok ..." or "NAME FAIL ..."; it works in the current directory.
 //
-//   abicxx COUNT     COUNT: how often it throws, and how many threads it cancels
+//   abicxx COUNT [SUFFIX]     COUNT: how often it throws, and how many threads it cancels; SUFFIX is added to NAME
+//
+// It is also made as a library, whose main another program calls (abilate.c).
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -23,6 +25,7 @@ enum place { elsewhere, library, page, stub, places };
 const char *const names[places] = {"elsewhere", "the library", "the page", "stubs"};
 uintptr_t lib_lo, lib_hi, stub_lo[16], stub_hi[16];
 int nstubs, failures;
+const char *suffix = "";
 
 void find_places()
 {
@@ -56,7 +59,7 @@ place where(uintptr_t pc)
 
 void fail(const char *name, const char *what, long a, long b)
 {
-	printf("%s FAIL %s: %ld, %ld\n", name, what, a, b);
+	printf("%s%s FAIL %s: %ld, %ld\n", name, suffix, what, a, b);
 	failures++;
 }
 
@@ -171,7 +174,7 @@ void exceptions(int count)
 		if (lost[w])
 			fail("exceptions", names[w], lost[w], w == library ? lost_at : 0);
 	if (!failures)
-		printf("exceptions ok %ld caught: %ld from the library, %ld from the page, %ld from stubs\n", caught, thrown[library], thrown[page], thrown[stub]);
+		printf("exceptions%s ok %ld caught: %ld from the library, %ld from the page, %ld from stubs\n", suffix, caught, thrown[library], thrown[page], thrown[stub]);
 }
 
 volatile int running;
@@ -222,7 +225,7 @@ void cancellation(int count)
 	if (destroyed != count)
 		fail("cancellation", "destructors, threads", destroyed, count);
 	if (failures == before)
-		printf("cancellation ok %d threads\n", count);
+		printf("cancellation%s ok %d threads\n", suffix, count);
 }
 
 } // namespace
@@ -230,6 +233,7 @@ void cancellation(int count)
 int main(int argc, char **argv)
 {
 	int count = argc > 1 ? atoi(argv[1]) : 100;
+	suffix = argc > 2 ? argv[2] : "";
 	setvbuf(stdout, nullptr, _IOLBF, 4096);
 	int fd = open("cxx-file", O_WRONLY | O_CREAT | O_TRUNC, 0644);
 	if (fd < 0 || write(fd, "text\n", 5) != 5 || (symlink("cxx-file", "cxx-link") != 0 && errno != EEXIST)) {

@@ -73,6 +73,8 @@ static void backtraces(void)
 	timer_delete(timer);
 	if (seen[in_library] < wanted || seen[in_library] - found[in_library] > 2 + wanted / 8) // the entry's first instructions are not described
 		bad("the caller was found %ld of %ld times from the library; not from %#lx", found[in_library], seen[in_library], (long)lost_at);
+	if (found[in_page] < seen[in_page])
+		bad("the caller was found %ld of %ld times from the page", found[in_page], seen[in_page]);
 	note(" library %ld/%ld, page %ld/%ld, stubs %ld/%ld", found[1], seen[1], found[2], seen[2], found[3], seen[3]);
 }
 #else

@@ -521,6 +521,8 @@ __attribute__((noinline)) static void unwinding(void)
 	timer_delete(timer);
 	if (seen_in[in_library] < wanted || lost_count > 2 + wanted / 8) // the entry's first instructions are not described
 		bad("unwound %ld of %ld times from the library, %d signals", seen_ok[in_library], seen_in[in_library], (int)hits);
+	if (seen_ok[in_page] < seen_in[in_page])
+		bad("unwound %ld of %ld times from the page", seen_ok[in_page], seen_in[in_page]);
 	for (int i = 0; i < lost_count && i < 16; i++)
 		note(" lost at %#lx of the library", (long)(lost[i] - library_base()));
 	if (seen_in[in_library] - walked_ok[in_library] > 2 + wanted / 10) // nor do these have a record

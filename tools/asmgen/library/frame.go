@@ -58,6 +58,12 @@ func (f Frame) Resume(b *asm.Builder) {
 // Leave undoes Enter, with sp where Enter left it, and returns. Unwind information after it is that of the caller: a
 // function that goes on behind it needs RememberState and RestoreState around it.
 func (f Frame) Leave(b *asm.Builder) {
+	f.Drop(b)
+	b.Ret()
+}
+
+// Drop is Leave without the return: what follows has no frame.
+func (f Frame) Drop(b *asm.Builder) {
 	for r := asm.X19; r < asm.X27; r += 2 {
 		b.Ldp(asm.X, r, r+1, asm.At(asm.SP, x19At+8*int64(r-asm.X19)))
 		b.Restore(r)
@@ -73,5 +79,4 @@ func (f Frame) Leave(b *asm.Builder) {
 	b.DefCfaOffset(0)
 	b.Restore(asm.X29)
 	b.Restore(asm.X30)
-	b.Ret()
 }
