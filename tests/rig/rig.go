@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svcrelay/tests/rig/cache"
+	"svcrelay/tests/rig/emulator"
 	"svcrelay/tests/rig/protocol"
 	"svcrelay/tests/rig/qemu"
 )
@@ -35,6 +36,7 @@ type File struct {
 type Job struct {
 	Kernel   string          // see kernel.Names; default 6.1
 	CPU      string          // default cortex-a76; max has SVE, SME, BTI, PAC, MTE
+	Newer    bool            // with a newer emulator than the machine's own: max has GCS, too
 	CPUs     int             // default 1; only without ICount
 	ICount   bool            // one instruction is one nanosecond
 	Guests   []string        // see guest.Names; each is at guest.Root(name)
@@ -73,6 +75,12 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	var program []string
+	if job.Newer {
+		if program, err = emulator.System(ctx); err != nil {
+			return nil, err
+		}
+	}
 	scratch, err := os.MkdirTemp("", "svcrelay-job-")
 	if err != nil {
 		return nil, fmt.Errorf("rig: %w", err)
@@ -93,7 +101,7 @@ func Run(ctx context.Context, job Job) (*Result, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	m := qemu.Machine{Image: b.kernel.Image, Initrds: append(b.archives, last), CPU: job.CPU, CPUs: job.CPUs, ICount: job.ICount,
+	m := qemu.Machine{Program: program, Image: b.kernel.Image, Initrds: append(b.archives, last), CPU: job.CPU, CPUs: job.CPUs, ICount: job.ICount,
 		MemoryMB: job.MemoryMB, Timeout: job.Timeout, Said: job.Said, Options: job.KernelOptions}
 	start := time.Now()
 	disk, console, err := m.Boot(ctx, dir)

@@ -5,7 +5,9 @@ package emulator
 import (
 	"context"
 	"fmt"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"svcrelay/tests/rig/cache"
 	"svcrelay/tests/rig/debian"
@@ -24,6 +26,26 @@ func User(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return filepath.Join(dir, program), nil
+}
+
+// System returns how a system emulator of arm64 is started: its own dynamic linker, which is told where its libraries are,
+// and the program.
+func System(ctx context.Context) ([]string, error) {
+	const program = "usr/bin/qemu-system-aarch64"
+	dir, err := unpacked(ctx, "system", debian.Set{Suite: suite, Names: []string{"qemu-system-arm"}, Only: "qemu-system-arm|lib.*|zlib1g", Host: true},
+		func(name string) bool { return name == program || strings.Contains(path.Base(name), ".so") })
+	if err != nil {
+		return nil, err
+	}
+	loaders, err := filepath.Glob(filepath.Join(dir, "usr/lib/*/ld-linux-*.so.*"))
+	if err != nil || len(loaders) != 1 {
+		return nil, fmt.Errorf("emulator: dynamic linkers %v, %v", loaders, err)
+	}
+	libraries, err := filepath.Glob(filepath.Join(dir, "usr/lib/*-linux-gnu"))
+	if err != nil || len(libraries) != 1 {
+		return nil, fmt.Errorf("emulator: libraries in %v, %v", libraries, err)
+	}
+	return []string{loaders[0], "--library-path", libraries[0], filepath.Join(dir, program)}, nil
 }
 
 // unpacked gives the directory with some of the files of a set.

@@ -17,7 +17,8 @@ import (
 
 // Machine is what is booted.
 type Machine struct {
-	Image    string // kernel
+	Program  []string // how the emulator is started, if not the machine's own
+	Image    string   // kernel
 	Initrds  []string
 	CPU      string // as qemu names it: cortex-a76, max
 	CPUs     int    // more than one only without ICount
@@ -45,7 +46,11 @@ func (m Machine) Boot(ctx context.Context, dir string) (disk, console string, er
 	}
 	bounded, cancel := context.WithTimeout(ctx, m.Timeout)
 	defer cancel()
-	cmd := exec.CommandContext(bounded, "qemu-system-aarch64", m.args(initrd, disk, log)...)
+	program := m.Program
+	if len(program) == 0 {
+		program = []string{"qemu-system-aarch64"}
+	}
+	cmd := exec.CommandContext(bounded, program[0], append(program[1:len(program):len(program)], m.args(initrd, disk, log)...)...)
 	cmd.WaitDelay = 5 * time.Second
 	// A test that is killed takes its VM along. The signal comes when the thread that started it ends: keep that.
 	runtime.LockOSThread()
