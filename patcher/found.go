@@ -80,7 +80,7 @@ func Blocks(nr uintptr) bool { return cancellable(nr) && !quick(nr) }
 // quick says whether some cancellable calls of a number cannot block, or need only be seen.
 func quick(nr uintptr) bool {
 	switch nr {
-	case nocgo.SysOpenat, nocgo.SysWait4, nocgo.SysWaitid, nocgo.SysAccept, nocgo.SysConnect, nocgo.SysAccept4:
+	case nocgo.SysOpenat, nocgo.SysClose, nocgo.SysWait4, nocgo.SysWaitid, nocgo.SysAccept, nocgo.SysConnect, nocgo.SysAccept4:
 		return true
 	}
 	return false

@@ -78,6 +78,9 @@ func addModes(n *patcher.Numbers, m translate.Modes) {
 	if m&(translate.Identity|translate.HardLinks) != 0 {
 		n.Add(nocgo.SysFstat)
 	}
+	if m&translate.Termux != 0 {
+		n.Add(nocgo.SysClose)
+	}
 	for nr := uintptr(0); nr < patcher.MaxNumber && m&translate.Release != 0; nr++ {
 		if translate.Passes(nr) {
 			n.Add(nr)
@@ -103,6 +106,7 @@ func addModes(n *patcher.Numbers, m translate.Modes) {
 // modeEffects does for these what leaveEffects does: most have none, but those that only answer may leave rights lent.
 func modeEffects(n *patcher.Numbers, m translate.Modes) {
 	n.Remove(nocgo.SysFstat)
+	n.Remove(nocgo.SysClose)
 	for nr := uintptr(0); nr < patcher.MaxNumber; nr++ {
 		if translate.Passes(nr) {
 			n.Remove(nr)

@@ -42,7 +42,7 @@ func (v *View) inModes(s *Scratch, c *Call) (ret uintptr, why Reason) {
 
 // walks says whether a call has a path that PRoot walks, maybe with rights that it lends.
 func walks(nr uintptr) bool {
-	return nr != nocgo.SysAccept && nr != nocgo.SysAccept4 && nr != nocgo.SysGetsockname && nr != nocgo.SysGetpeername
+	return nr != nocgo.SysClose && nr != nocgo.SysAccept && nr != nocgo.SysAccept4 && nr != nocgo.SysGetsockname && nr != nocgo.SysGetpeername
 }
 
 // answer answers a call or declines it.
@@ -67,6 +67,8 @@ func (v *View) answer(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	case nocgo.SysGetuid, nocgo.SysGeteuid, nocgo.SysGetgid, nocgo.SysGetegid, nocgo.SysGetresuid, nocgo.SysGetresgid,
 		nocgo.SysGetgroups:
 		ret, why = v.identity(s, c)
+	case nocgo.SysClose:
+		return v.closing(s, c)
 	case nocgo.SysMkdirat:
 		ret, why = v.mkdir(s, c)
 	case nocgo.SysMknodat:

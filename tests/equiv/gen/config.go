@@ -76,6 +76,11 @@ func Case(config string, seed uint64, n int) (*cases.Case, error) {
 			g.c.World = append(g.c.World, cases.Entry{Kind: cases.Link, Path: cases.Dev + "/" + l[0], Text: "/proc/self/fd" + l[1]})
 		}
 	}
+	if config == "proot-distro" {
+		// Where Termux's fork keeps the contents of what has several names; PRoot 5.4.0 does not look at it.
+		g.c.Env = append(g.c.Env, "PROOT_L2S_DIR="+cases.Root+"/.l2s")
+		g.c.World = append(g.c.World, cases.Entry{Kind: cases.Dir, Path: cases.Root + "/.l2s", Mode: 0o755, UID: g.c.UID, GID: g.c.UID})
+	}
 	g.c.Options = append(args, "-w", []string{"/", "/t", "/t/a", "/nowhere"}[g.pick(6, 3, 3, 1)])
 	g.world(binds)
 	g.script(n)
