@@ -36,6 +36,7 @@ var minimal = []string{"bash", "coreutils", "dash", "findutils"}
 var guests = map[string]definition{
 	"bookworm": {suite: "bookworm", names: []string{"bash", "coreutils", "dash", "findutils", "tar", "grep", "sed", "python3"}},
 	"bullseye": {suite: "bullseye", names: minimal},
+	"debugger": {suite: "bookworm", names: []string{"bash", "coreutils", "dash", "gdb-minimal"}},
 	"trixie":   {suite: "trixie", names: minimal},
 	"forky":    {suite: "forky", names: minimal},
 	"sid":      {suite: "sid", names: minimal},
