@@ -157,6 +157,15 @@ func (v *View) rebind(hash uint64) {
 	nocgo.StoreRelease64(&b.Names[i], hash)
 }
 
+// rebindAny is rebind for a name that cannot be told: nobody of the session answers any more.
+func (v *View) rebindAny() {
+	if v.board == 0 {
+		v.Withdraw()
+		return
+	}
+	nocgo.Add32(&(*Board)(nocgo.Ptr(v.board)).Changed, 1)
+}
+
 // rebound says whether a name may be that of a socket for which PRoot has made a binding.
 func (v *View) rebound(name, n uintptr) bool {
 	if v.board == 0 {

@@ -35,7 +35,11 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 	if edge {
 		// The call is PRoot's, which then reads in another way, as a debugger does, and may make a binding of what it
 		// sees: that must be known.
-		if !peek(s.statAddr(), at, size) || nocgo.Load16(s.statAddr()) != afUnix {
+		got, able := peek(s.statAddr(), at, size)
+		if !able {
+			v.rebindAny()
+		}
+		if !got || nocgo.Load16(s.statAddr()) != afUnix {
 			return 0, Memory
 		}
 	}
@@ -112,16 +116,17 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 	return v.priority(s, r)
 }
 
-// peek reads n bytes, at most the size of s.stat, as PRoot can: memory that the program itself must not read, too.
-func peek(to, from, n uintptr) bool {
+// peek reads n bytes, at most the size of s.stat, as PRoot can: memory that the program itself must not read, too. It is not
+// able to where the program may not look at itself so, as after a change of its ids.
+func peek(to, from, n uintptr) (got, able bool) {
 	const mem = "/proc/self/mem\x00"
 	fd := nocgo.Raw(nocgo.SysOpenat, nocgo.AtFdcwd, stringAddr(mem), nocgo.OCloexec, 0, 0, 0)
 	if nocgo.Failed(fd) {
-		return false
+		return false, false
 	}
 	r := nocgo.Raw(nocgo.SysPread64, fd, to, n, from<<8>>8, 0, 0) // without a tag
 	nocgo.Raw(nocgo.SysClose, fd, 0, 0, 0, 0, 0)
-	return r == n
+	return r == n, true
 }
 
 // blocks says whether a call on a socket may wait.

@@ -351,4 +351,16 @@ func TestAddressAtTheEdge(t *testing.T) {
 			t.Errorf("at memory that is not there: %v", why)
 		}
 	}
+	g.is("/d", dir+"/root/d")
+	nocgo.HostRaw = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+		if nr == nocgo.SysOpenat && gostring(a1) == "/proc/self/mem" { // as after a change of ids
+			return nocgo.Fail(nocgo.EACCES)
+		}
+		return nocgo.HostSyscall(nr, a0, a1, a2, a3, a4, a5)
+	}
+	defer func() { nocgo.HostRaw = nocgo.HostSyscall }()
+	if _, why := bind("/d/s", 1); why != Memory {
+		t.Errorf("where it cannot be read as PRoot does: %v", why)
+	}
+	g.declines("/d", Withdrawn)
 }
