@@ -85,16 +85,25 @@ func (v *View) look(s *Scratch, c *Call) Reason {
 		if why == Proc && s.proc == procNumber {
 			return Answered // chmodOpen looks
 		}
-		return why
+		return v.unlessPassed(s, c, why)
 	case nocgo.SysTruncate:
 		return v.lookEnd(s, nocgo.AtFdcwd, c.Arg[0], true, leaves)
 	case nocgo.SysFchownat:
 		if why := v.knowIDs(); why != Answered {
 			return why
 		}
-		return v.lookEnd(s, c.Arg[0], c.Arg[1], c.Arg[4]&nocgo.AtSymlinkNofollow == 0, changes)
+		return v.unlessPassed(s, c, v.lookEnd(s, c.Arg[0], c.Arg[1], c.Arg[4]&nocgo.AtSymlinkNofollow == 0, changes))
 	}
 	return Number
+}
+
+// unlessPassed is what lookEnd said of a new mode or owner, but for a way that may have led through what gets it: there PRoot
+// may have lent rights, and gives back the mode from before the call.
+func (v *View) unlessPassed(s *Scratch, c *Call, why Reason) Reason {
+	if why == Answered && v.faked != 0 && v.turnsBack(s, c.Arg[0], c.Arg[1]) {
+		return Rights
+	}
+	return why
 }
 
 // What a call does with the final component of a path.

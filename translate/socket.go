@@ -61,11 +61,6 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 		n++
 	}
 	nocgo.Store64(path+n, 0)
-	name := path + n
-	for name > path && nocgo.Load8(name-1) != '/' {
-		name--
-	}
-	leaf := nocgo.HashWords(name, path+n-name)
 	var errno uintptr
 	var why Reason
 	if nocgo.Load8(path) == '/' {
@@ -76,8 +71,8 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 	if errno == 0 && why == Answered {
 		errno, why = v.chase(s)
 	}
-	if why != Answered { // it may be too long
-		v.rebind(leaf)
+	if why != Answered { // it may be too long, and a link at its end may lead to another name
+		v.rebindAny()
 		return 0, why
 	}
 	if errno == 0 {
