@@ -61,6 +61,11 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 		n++
 	}
 	nocgo.Store64(path+n, 0)
+	name := path + n
+	for name > path && nocgo.Load8(name-1) != '/' {
+		name--
+	}
+	leaf := nocgo.HashWords(name, path+n-name)
 	var errno uintptr
 	var why Reason
 	if nocgo.Load8(path) == '/' {
@@ -71,8 +76,12 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 	if errno == 0 && why == Answered {
 		errno, why = v.chase(s)
 	}
-	if why != Answered { // it may be too long, and a link at its end may lead to another name
-		v.rebindAny()
+	if why != Answered { // it may be too long
+		if n := path + n - name; v.ownName(name, n) {
+			v.rebind(leaf)
+		} else {
+			v.rebindAny()
+		}
 		return 0, why
 	}
 	if errno == 0 {
@@ -109,6 +118,21 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 	r := nocgo.Raw(c.Nr, c.Arg[0], out, unixSize, 0, 0, 0)
 	v.learnt(s, r)
 	return v.priority(s, r)
+}
+
+// ownName says whether what a path leads to has the path's last component, of n bytes at name, for a name, as far as can be
+// told where the way there is not walked: the links of the kernel's in /proc have other names than what they lead to.
+func (v *View) ownName(name, n uintptr) bool {
+	switch c := nocgo.Load8(name); {
+	case n == 0, c == '.' && (n == 1 || n == 2 && nocgo.Load8(name+1) == '.'), c >= '0' && c <= '9':
+		return false
+	case n == 3:
+		w := nocgo.Load32(name) & 0xffffff
+		return w != 'c'|'w'<<8|'d'<<16 && w != 'e'|'x'<<8|'e'<<16
+	case n == 4:
+		return nocgo.Load32(name) != 'r'|'o'<<8|'o'<<16|'t'<<24
+	}
+	return true
 }
 
 // peek reads n bytes, at most the size of s.stat, as PRoot can: memory that the program itself must not read, too. It is not

@@ -364,3 +364,16 @@ func TestAddressAtTheEdge(t *testing.T) {
 	}
 	g.declines("/d", Withdrawn)
 }
+
+// A path that is left to PRoot has its last component for a name, unless that is a link of the kernel's or none.
+func TestOwnName(t *testing.T) {
+	v := new(View)
+	for name, want := range map[string]bool{"": false, ".": false, "..": false, "7": false, "12": false, "cwd": false, "exe": false, "root": false,
+		"s": true, ".s": true, "...": true, "cwd1": true, "exec": true, "roots": true, "rood": true, "sock": true} {
+		at := buffer(16)
+		copy(at, name)
+		if got := v.ownName(addr(at), uintptr(len(name))); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}
