@@ -116,6 +116,10 @@ const (
 // lookEnd looks at the final component of a path.
 func (v *View) lookEnd(s *Scratch, dirfd, path uintptr, follow bool, does int) Reason {
 	errno, why := v.find(s, dirfd, path, follow)
+	if errno != 0 && why == Answered && does == leaves && v.modes&HardLinks != 0 {
+		// PRoot takes the text for a path of the host then, and counts down a hard link that it finds there.
+		return Twin
+	}
 	if errno != 0 || why != Answered {
 		return why // an errno is the answer, whatever the mode
 	}

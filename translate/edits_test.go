@@ -195,6 +195,18 @@ func TestEditsOfTwins(t *testing.T) {
 			t.Errorf("%s: %d, %v, %d of PRoot", c.name, int64(r), why, *n)
 		}
 	}
+	// PRoot takes the text of a path that leads nowhere for one of the host.
+	for name, arg := range map[string][]uintptr{
+		"unlink":      {nocgo.SysUnlinkat, here, cstring(root + "/d/a"), 0},
+		"rmdir":       {nocgo.SysUnlinkat, here, cstring("/d/f/../a"), nocgo.AtRemovedir},
+		"rename":      {nocgo.SysRenameat, here, cstring("/d/f"), here, cstring(root + "/d/a")},
+		"rename from": {nocgo.SysRenameat2, here, cstring("/none/f"), here, cstring(root + "/d/a"), 0},
+	} {
+		*n = 0
+		if g.edit(arg[0], arg[1:]...); *n != 1 {
+			t.Errorf("%s on a way that leads nowhere: PRoot was asked %d times", name, *n)
+		}
+	}
 }
 
 // Where the way of a path leads through what is moved, PRoot cannot give back what it lends there.
