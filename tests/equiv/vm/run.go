@@ -134,13 +134,14 @@ func (s stock) runOnce(c *cases.Case, w way) (*outcome, error) {
 	for i, l := range o.tree {
 		o.tree[i] = invented.ReplaceAllString(l, "$1#")
 	}
+	slices.Sort(o.tree) // several of them may come in any order
 	// It differs, wherever a script has moved it.
 	o.tree = slices.DeleteFunc(o.tree, func(l string) bool { return strings.Contains(l, "/ld.so.preload\" mode ") })
 	return o, nil
 }
 
-// invented is a name that PRoot makes up.
-var invented = regexp.MustCompile(`(/prooted-\d+-)\w{6}`)
+// invented is a name that PRoot makes up, of its guest's process and of letters.
+var invented = regexp.MustCompile(`(/prooted-)\d+-\w{6}`)
 
 // partly is how much of a buffer was written before the kernel came to memory that it could not write. What is written there
 // may be what had been there, so that it does not count.
