@@ -66,11 +66,16 @@ func (s *symbols) open(m *memory, base uintptr) bool {
 	if hash&3 != 0 || s.symtab&7 != 0 || !s.inside(hash, 16) || !s.inside(s.symtab, symSize) || !s.inside(s.strtab, 1) {
 		return false
 	}
+	s.header(hash)
+	s.last = (s.hi - s.symtab) / symSize
+	return s.nbuckets != 0 && s.nbuckets < 1<<20 && s.inside(s.buckets, 4*s.nbuckets+4)
+}
+
+// header reads the beginning of the hash table.
+func (s *symbols) header(hash uintptr) {
 	s.nbuckets, s.first = uintptr(nocgo.Load32(hash)), uintptr(nocgo.Load32(hash+4))
 	s.buckets = hash + 16 + 8*uintptr(nocgo.Load32(hash+8))
 	s.chain = s.buckets + 4*s.nbuckets
-	s.last = (s.hi - s.symtab) / symSize
-	return s.nbuckets != 0 && s.nbuckets < 1<<20 && s.inside(s.buckets, 4*s.nbuckets+4)
 }
 
 // inside says whether [a, a+n) is in the segment.
@@ -144,6 +149,65 @@ func Exported(list uintptr, function string) uintptr {
 		}
 	}
 	return 0
+}
+
+// ExportedAfter gives the address of the function that a reference finds behind an entry of the dynamic linker's list, up to
+// the C library: its own, or that of a library which wants to be asked instead (a sanitizer). It is 0 where the C library
+// does not follow. Otherwise it is as Exported.
+func ExportedAfter(entry uintptr, function string) uintptr {
+	const name, dynamic, next = 8, 16, 24 // struct link_map
+	m := memory{trusted: true}
+	text, size := uintptr(unsafe.Pointer(unsafe.StringData(function))), uintptr(len(function))
+	first := uintptr(0)
+	for i := 0; i < maxLibraries && entry != 0; i++ {
+		entry = uintptr(nocgo.Load64(entry + next))
+		if entry == 0 {
+			break
+		}
+		base, str := uintptr(nocgo.Load64(entry)), uintptr(nocgo.Load64(entry+name))
+		if n, ok := m.length(str, maxName); ok && kindOf(str, n) == Libc {
+			if addr := m.exported(base, function); addr != 0 {
+				if first != 0 {
+					return first
+				}
+				return addr
+			}
+			continue
+		}
+		var s symbols
+		if dyn := uintptr(nocgo.Load64(entry + dynamic)); first == 0 && dyn != 0 && s.trust(base, dyn) {
+			if addr, _, ok := s.find(text, size); ok {
+				first = addr
+			}
+		}
+	}
+	return 0
+}
+
+// trust finds the tables of any library as the dynamic linker does: base is what its addresses are moved by, dyn where its
+// dynamic section is.
+func (s *symbols) trust(base, dyn uintptr) bool {
+	hash := uintptr(0)
+	for a := dyn; nocgo.Load64(a) != 0; a += 16 {
+		v := uintptr(nocgo.Load64(a + 8))
+		if v < base {
+			v += base
+		}
+		switch nocgo.Load64(a) {
+		case dtStrtab:
+			s.strtab = v
+		case dtSymtab:
+			s.symtab = v
+		case dtGnuHash:
+			hash = v
+		}
+	}
+	if hash == 0 || s.symtab == 0 || s.strtab == 0 {
+		return false
+	}
+	s.base, s.lo, s.hi, s.last = base, granule, ^uintptr(0), 1<<32
+	s.header(hash)
+	return s.nbuckets != 0
 }
 
 // exported looks in one library.

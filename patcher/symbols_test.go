@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"svcrelay/nocgo"
 )
 
 const (
@@ -163,6 +165,46 @@ func TestExported(t *testing.T) {
 	}
 	if got := Exported(0, "read"); got != 0 {
 		t.Errorf("without a list: %#x", got)
+	}
+	runtime.KeepAlive(&entries)
+}
+
+// TestExportedAfter has the first function of the name behind an entry, if the C library comes later.
+func TestExportedAfter(t *testing.T) {
+	_, libc := library(t)
+	_, other := library(t)
+	name := func(s string) uintptr {
+		b := append([]byte(s), 0)
+		t.Cleanup(func() { runtime.KeepAlive(b) })
+		return uintptr(unsafe.Pointer(&b[0]))
+	}
+	dynamic := func(base uintptr) uintptr {
+		off, n := uintptr(nocgo.Load64(base+32)), uintptr(nocgo.Load16(base+56))
+		for i := range n {
+			if ph := base + off + i*phdrSize; nocgo.Load32(ph) == ptDynamic {
+				return base + uintptr(nocgo.Load64(ph+16))
+			}
+		}
+		t.Fatal("no dynamic section")
+		return 0
+	}
+	entries := [5][5]uintptr{
+		{other, name(""), dynamic(other)}, {0, name("libsvcrelay.so"), 0}, {other, name("libtsan.so.2"), dynamic(other)},
+		{libc, name("/usr/lib/libc.so.6"), dynamic(libc)}, {other, name("libz.so.1"), dynamic(other)},
+	}
+	at := func(i int) uintptr { return uintptr(unsafe.Pointer(&entries[i])) }
+	for i := range len(entries) - 1 {
+		entries[i][3] = at(i + 1)
+	}
+	const read = libFunc + 3*0x2000
+	for _, c := range []struct {
+		from int
+		name string
+		want uintptr
+	}{{1, "read", other + read}, {2, "read", libc + read}, {3, "read", 0}, {4, "read", 0}, {1, "nothing", 0}} {
+		if got := ExportedAfter(at(c.from), c.name); got != c.want {
+			t.Errorf("%s behind %d: %#x, want %#x", c.name, c.from, got, c.want)
+		}
 	}
 	runtime.KeepAlive(&entries)
 }

@@ -9,7 +9,7 @@ import (
 
 // Whoever unwinds a stack asks for the object that an address belongs to: a libgcc since version 12 by _dl_find_object, where
 // glibc has it (2.35), all others by dl_iterate_phdr. The trampoline page belongs to none, so the library exports both
-// functions (relay/gen/unwind.go): they answer for the page and leave all else to those of the C library.
+// functions (relay/gen/unwind.go): they answer for the page and leave all else to those that would be found without it.
 
 // frameTable is unwind information for the trampoline page: at both instructions the way back is in x30 and everything else
 // is the caller's. It begins like an .eh_frame_hdr without a table to search in, the entries of an .eh_frame follow.
@@ -93,7 +93,8 @@ func loaded() uintptr {
 	return uintptr(nocgo.Load64(debug + 8))
 }
 
-// realFunction gives the C library's own function, or 0 where it has none. It may run at any moment of any thread.
+// realFunction gives the function that would be there without ours: the C library's own, or that of another library which
+// stands before it, as a sanitizer's. It is 0 where there is none. It may run at any moment of any thread.
 //
 //asmgen:entry svcrelay_real
 func realFunction(which uintptr) uintptr {
@@ -102,7 +103,14 @@ func realFunction(which uintptr) uintptr {
 	if which == iterateHeaders {
 		name = "dl_iterate_phdr"
 	}
-	fn := patcher.Exported(loaded(), name)
+	list := loaded()
+	fn := uintptr(0)
+	if own := patcher.Entry(list, nocgo.Symbol("_DYNAMIC")); own != 0 {
+		fn = patcher.ExportedAfter(own, name)
+	}
+	if fn == 0 {
+		fn = patcher.Exported(list, name)
+	}
 	nocgo.StoreRelease64(&u.real[which&1], uint64(fn))
 	return fn
 }
