@@ -8,6 +8,7 @@ import (
 
 // Dynamic section tags and the size of a symbol.
 const (
+	dtHash    = 4
 	dtStrtab  = 5
 	dtSymtab  = 6
 	dtGnuHash = 0x6ffffef5
@@ -22,6 +23,7 @@ type symbols struct {
 	symtab, strtab        uintptr
 	buckets, chain        uintptr
 	nbuckets, first, last uintptr // last: number of symbols the segment has room for
+	older                 uintptr // the table of an object that has none of the kind that the others describe
 }
 
 // open finds the tables of the library at base, which text has approved.
@@ -133,58 +135,41 @@ func (p *Plan) Variable(base uintptr, name string, size uintptr) uintptr {
 	return addr
 }
 
-// Exported gives the address of a function that the C library exports, or 0. It asks nobody and changes nothing, and may be
-// called at any time: list is the head of the dynamic linker's list, in which the C library stays where it is.
-func Exported(list uintptr, function string) uintptr {
-	const name, next = 8, 24 // struct link_map
-	m := memory{trusted: true}
-	for i := 0; i < maxLibraries && list != 0; i++ {
-		base, str := uintptr(nocgo.Load64(list)), uintptr(nocgo.Load64(list+name))
-		list = uintptr(nocgo.Load64(list + next))
-		if n, ok := m.length(str, maxName); !ok || kindOf(str, n) != Libc {
-			continue
-		}
-		if addr := m.exported(base, function); addr != 0 {
-			return addr
-		}
-	}
-	return 0
-}
-
-// ExportedAfter gives the address of the function that a reference finds behind an entry of the dynamic linker's list, up to
-// the C library: its own, or that of a library which wants to be asked instead (a sanitizer). It is 0 where the C library
-// does not follow. Otherwise it is as Exported.
-func ExportedAfter(entry uintptr, function string) uintptr {
-	const name, dynamic, next = 8, 16, 24 // struct link_map
+// Behind gives the address of the function that would be found if the object with a dynamic section were not there: that of
+// the first object behind it in the dynamic linker's list, which may be one that wants to be asked instead of the C library (a
+// sanitizer). 0 is for none. It asks nobody and changes nothing, and may be called at any time: up to the C library the
+// list, whose head list is, stays as it is, since all objects that are loaded later come behind. An object that comes behind the
+// C library itself is in nobody's way, and what is loaded later is not to be found by everybody: so the C library's own ends
+// the search. Only where it has a name that is not known the first with such a function is taken for it.
+func Behind(list, dynamic uintptr, function string) uintptr {
+	const name, ld, next = 8, 16, 24 // struct link_map
 	m := memory{trusted: true}
 	text, size := uintptr(unsafe.Pointer(unsafe.StringData(function))), uintptr(len(function))
-	first := uintptr(0)
-	for i := 0; i < maxLibraries && entry != 0; i++ {
-		entry = uintptr(nocgo.Load64(entry + next))
-		if entry == 0 {
-			break
+	passed := false
+	for i := 0; i < maxLibraries && list != 0; i++ {
+		base, str, dyn := uintptr(nocgo.Load64(list)), uintptr(nocgo.Load64(list+name)), uintptr(nocgo.Load64(list+ld))
+		list = uintptr(nocgo.Load64(list + next))
+		if dyn != 0 && dyn == dynamic {
+			passed = true
+			continue
 		}
-		base, str := uintptr(nocgo.Load64(entry)), uintptr(nocgo.Load64(entry+name))
 		if n, ok := m.length(str, maxName); ok && kindOf(str, n) == Libc {
 			if addr := m.exported(base, function); addr != 0 {
-				if first != 0 {
-					return first
-				}
 				return addr
 			}
 			continue
 		}
 		var s symbols
-		if dyn := uintptr(nocgo.Load64(entry + dynamic)); first == 0 && dyn != 0 && s.trust(base, dyn) {
-			if addr, _, ok := s.find(text, size); ok {
-				first = addr
+		if passed && dyn != 0 && s.trust(base, dyn) {
+			if addr, ok := s.search(text, size); ok {
+				return addr
 			}
 		}
 	}
 	return 0
 }
 
-// trust finds the tables of any library as the dynamic linker does: base is what its addresses are moved by, dyn where its
+// trust finds the tables of any object as the dynamic linker does: base is what its addresses are moved by, dyn where its
 // dynamic section is.
 func (s *symbols) trust(base, dyn uintptr) bool {
 	hash := uintptr(0)
@@ -200,14 +185,47 @@ func (s *symbols) trust(base, dyn uintptr) bool {
 			s.symtab = v
 		case dtGnuHash:
 			hash = v
+		case dtHash:
+			s.older = v
 		}
 	}
-	if hash == 0 || s.symtab == 0 || s.strtab == 0 {
+	if hash == 0 && s.older == 0 || s.symtab == 0 || s.strtab == 0 {
 		return false
 	}
 	s.base, s.lo, s.hi, s.last = base, granule, ^uintptr(0), 1<<32
+	if hash == 0 {
+		return true
+	}
+	s.older = 0
 	s.header(hash)
 	return s.nbuckets != 0
+}
+
+// search looks a function up in an object that trust has approved.
+func (s *symbols) search(name, n uintptr) (addr uintptr, ok bool) {
+	if s.older == 0 {
+		addr, _, ok = s.find(name, n)
+		return addr, ok
+	}
+	// The older table says how many symbols there are. All are looked at, which happens once.
+	for i := range uintptr(nocgo.Load32(s.older + 4)) {
+		sym := s.symtab + i*symSize
+		str := s.strtab + uintptr(nocgo.Load32(sym))
+		if nocgo.Load16(sym+6) != 0 && spells(str, name, n) { // there is a section, so it is defined here
+			return s.base + uintptr(nocgo.Load64(sym+8)), true
+		}
+	}
+	return 0, false
+}
+
+// spells says whether the text at str is the n bytes at name, and nothing more.
+func spells(str, name, n uintptr) bool {
+	for i := range n {
+		if c := nocgo.Load8(str + i); c == 0 || c != nocgo.Load8(name+i) {
+			return false
+		}
+	}
+	return nocgo.Load8(str+n) == 0
 }
 
 // exported looks in one library.

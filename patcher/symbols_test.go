@@ -7,8 +7,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"svcrelay/nocgo"
 )
 
 const (
@@ -138,73 +136,75 @@ func TestVariable(t *testing.T) {
 	}
 }
 
-// TestExported looks for functions of the C library in a list of libraries.
-func TestExported(t *testing.T) {
-	_, base := library(t)
-	_, other := library(t)
-	name := func(s string) uintptr {
-		b := append([]byte(s), 0)
-		t.Cleanup(func() { runtime.KeepAlive(b) })
-		return uintptr(unsafe.Pointer(&b[0]))
-	}
-	entries := [4][5]uintptr{
-		{0: 0, 1: name("")}, {0: other, 1: name("/usr/lib/libother.so.6")}, {0: base, 1: name("/usr/lib/libc.so.6")}, {0: other, 1: name("libz.so.1")},
-	}
-	for i := range len(entries) - 1 {
-		entries[i][3] = uintptr(unsafe.Pointer(&entries[i+1]))
-	}
-	first := uintptr(unsafe.Pointer(&entries[0]))
-	if got, want := Exported(first, "read"), base+libFunc+3*0x2000; got != want {
-		t.Errorf("read: %#x, want %#x", got, want)
-	}
-	if got := Exported(first, "write"); got != 0 {
-		t.Errorf("write: %#x", got)
-	}
-	if got := Exported(uintptr(unsafe.Pointer(&entries[3])), "read"); got != 0 {
-		t.Errorf("without a C library: %#x", got)
-	}
-	if got := Exported(0, "read"); got != 0 {
-		t.Errorf("without a list: %#x", got)
-	}
-	runtime.KeepAlive(&entries)
-}
-
-// TestExportedAfter has the first function of the name behind an entry, if the C library comes later.
-func TestExportedAfter(t *testing.T) {
+// TestBehind looks for functions in lists of objects: behind the library itself, in the C library, in one of unknown name.
+func TestBehind(t *testing.T) {
 	_, libc := library(t)
-	_, other := library(t)
+	tsanMem, tsan := library(t)
+	_, late := library(t)
+	const read = libFunc + 3*0x2000
 	name := func(s string) uintptr {
 		b := append([]byte(s), 0)
 		t.Cleanup(func() { runtime.KeepAlive(b) })
 		return uintptr(unsafe.Pointer(&b[0]))
 	}
-	dynamic := func(base uintptr) uintptr {
-		off, n := uintptr(nocgo.Load64(base+32)), uintptr(nocgo.Load16(base+56))
-		for i := range n {
-			if ph := base + off + i*phdrSize; nocgo.Load32(ph) == ptDynamic {
-				return base + uintptr(nocgo.Load64(ph+16))
+	type object struct {
+		base, dynamic uintptr
+		name          string
+	}
+	program, own := object{late, late + libDyn, ""}, object{1 << 20, 1<<20 + 8, "/usr/lib/libsvcrelay.so"}
+	before, wants, c := object{late, late + libDyn, "libz.so.1"}, object{tsan, tsan + libDyn, "libtsan.so.2"}, object{libc, libc + libDyn, "/usr/lib/libc.so.6"}
+	musl, unknown := c, c
+	musl.name, unknown.name = "/lib/ld-musl-aarch64.so.1", "/opt/libc.so"
+	look := func(function string, objects ...object) uintptr {
+		entries := make([][5]uintptr, len(objects))
+		if len(entries) == 0 {
+			return Behind(0, own.dynamic, function)
+		}
+		for i, o := range objects {
+			entries[i] = [5]uintptr{o.base, name(o.name), o.dynamic}
+			if i > 0 {
+				entries[i-1][3] = uintptr(unsafe.Pointer(&entries[i]))
 			}
 		}
-		t.Fatal("no dynamic section")
-		return 0
+		got := Behind(uintptr(unsafe.Pointer(&entries[0])), own.dynamic, function)
+		runtime.KeepAlive(entries)
+		return got
 	}
-	entries := [5][5]uintptr{
-		{other, name(""), dynamic(other)}, {0, name("libsvcrelay.so"), 0}, {other, name("libtsan.so.2"), dynamic(other)},
-		{libc, name("/usr/lib/libc.so.6"), dynamic(libc)}, {other, name("libz.so.1"), dynamic(other)},
+	cases := []struct {
+		what    string
+		objects []object
+		want    uintptr
+	}{
+		{"the C library's", []object{program, own, c, before}, libc + read},
+		{"a sanitizer's", []object{program, own, wants, c}, tsan + read},
+		{"behind musl's name", []object{program, own, wants, musl}, tsan + read},
+		{"what stands before the library", []object{program, wants, own, c}, libc + read},
+		{"loaded later than the C library", []object{program, own, c, wants}, libc + read},
+		{"the library loaded late", []object{program, c, wants, own, before}, libc + read},
+		{"not in the list", []object{program, wants, c}, libc + read},
+		{"a C library of another name", []object{program, own, unknown, wants}, libc + read},
+		{"nobody's", []object{program, own}, 0},
+		{"nobody's, and no library", nil, 0},
 	}
-	at := func(i int) uintptr { return uintptr(unsafe.Pointer(&entries[i])) }
-	for i := range len(entries) - 1 {
-		entries[i][3] = at(i + 1)
-	}
-	const read = libFunc + 3*0x2000
-	for _, c := range []struct {
-		from int
-		name string
-		want uintptr
-	}{{1, "read", other + read}, {2, "read", libc + read}, {3, "read", 0}, {4, "read", 0}, {1, "nothing", 0}} {
-		if got := ExportedAfter(at(c.from), c.name); got != c.want {
-			t.Errorf("%s behind %d: %#x, want %#x", c.name, c.from, got, c.want)
+	for _, table := range []uint64{dtGnuHash, dtHash} {
+		// In the older table the second word is how many symbols there are.
+		binary.LittleEndian.PutUint64(tsanMem[libDyn:], table)
+		if table == dtHash {
+			binary.LittleEndian.PutUint32(tsanMem[libHash+4:], uint32(len(exported)+1))
+			for i := range exported {
+				binary.LittleEndian.PutUint16(tsanMem[libSyms+symSize*(i+1)+6:], 1)
+			}
+		}
+		for _, c := range cases {
+			if got := look("read", c.objects...); got != c.want {
+				t.Errorf("%s (table %#x): %#x, want %#x", c.what, table, got, c.want)
+			}
+		}
+		if got := look("write", program, own, wants, c); got != 0 {
+			t.Errorf("a function nobody has: %#x", got)
+		}
+		if got := look("rea", program, own, wants, c); got != 0 {
+			t.Errorf("the beginning of a function's name: %#x", got)
 		}
 	}
-	runtime.KeepAlive(&entries)
 }

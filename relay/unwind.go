@@ -103,14 +103,7 @@ func realFunction(which uintptr) uintptr {
 	if which == iterateHeaders {
 		name = "dl_iterate_phdr"
 	}
-	list := loaded()
-	fn := uintptr(0)
-	if own := patcher.Entry(list, nocgo.Symbol("_DYNAMIC")); own != 0 {
-		fn = patcher.ExportedAfter(own, name)
-	}
-	if fn == 0 {
-		fn = patcher.Exported(list, name)
-	}
+	fn := patcher.Behind(loaded(), nocgo.Symbol("_DYNAMIC"), name)
 	nocgo.StoreRelease64(&u.real[which&1], uint64(fn))
 	return fn
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"svcrelay/tests/rig/toolchain"
 )
 
 // TestUnwinding leaves relayed calls by exceptions, by forced unwinding, and looks at backtraces from signal handlers.
@@ -25,6 +28,41 @@ func TestUnwinding(t *testing.T) {
 		}
 		if (errs == "") != (env == nil) {
 			t.Errorf("environment %q: %s", env, errs)
+		}
+	}
+}
+
+// TestAsked has another library that wants to be asked for loaded objects, for the C libraries that are at hand: it must be
+// asked as it would be without ours, whichever table of symbols it has.
+func TestAsked(t *testing.T) {
+	lib := believer(t, nil)
+	for _, name := range []string{"bullseye", "bookworm", "trixie", "forky", "musl", "musl-sid"} {
+		cc, err := toolchain.For(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range []string{"gnu", "sysv"} {
+			dir := t.TempDir()
+			exe, other := filepath.Join(dir, "asks"), filepath.Join(dir, "libasked.so")
+			source, style := []string{"../../tests/guest/asked.c"}, "-Wl,--hash-style="+table
+			args := append(cc.CompileFlags(), "-O2", "-fPIC", "-shared", "-nostdlib", style, "-o", other)
+			if out, err := exec.Command(toolchain.Prefix+"gcc", append(args, source...)...).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v: %s", name, err, out)
+			}
+			flags := []string{"-DPROGRAM", other, "-Wl,-rpath," + dir}
+			if name == "bullseye" {
+				flags = append(flags, "-Wl,--no-as-needed", "-ldl") // where dlsym was then
+			}
+			if err := cc.Compile(t.Context(), exe, source, flags...); err != nil {
+				t.Fatal(err)
+			}
+			for _, preload := range []string{"", lib} {
+				cmd := exec.Command("qemu-aarch64", "-L", cc.Sysroot, "-E", "LD_PRELOAD="+preload, exe)
+				cmd.Env = append(os.Environ(), "PROOT_FP_ROOT=/", "PROOT_FP_KEY=k")
+				if out, err := cmd.CombinedOutput(); err != nil || string(out) != "objects some, asked 1\n" {
+					t.Errorf("%s, table %s, with %q: %v: %s", name, table, preload, err, out)
+				}
+			}
 		}
 	}
 }

@@ -1,0 +1,36 @@
+// A library that wants to be asked for loaded objects instead of the C library, as libtsan does: it counts the questions and
+// leaves the answers to whoever comes behind it. With PROGRAM it is the program that asks.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+
+typedef int look(struct dl_phdr_info *, size_t, void *);
+
+#ifdef PROGRAM
+extern int asked;
+
+static int count(struct dl_phdr_info *object, size_t size, void *n)
+{
+	(void)object, (void)size;
+	++*(int *)n;
+	return 0;
+}
+
+int main(void)
+{
+	int objects = 0;
+	dl_iterate_phdr(count, &objects);
+	printf("objects %s, asked %d\n", objects > 2 ? "some" : "none", asked);
+	return 0;
+}
+#else
+int asked;
+
+int dl_iterate_phdr(look *f, void *data)
+{
+	int (*next)(look *, void *) = (int (*)(look *, void *))dlsym(RTLD_NEXT, "dl_iterate_phdr");
+	asked++;
+	return next(f, data);
+}
+#endif
