@@ -36,7 +36,7 @@ func TestEquivalence(t *testing.T) {
 	}
 	t.Logf("seed %d", *seed)
 	req := cases.Request{Seed: *seed, Configs: gen.Configs, Ops: (*ops + len(gen.Configs) - 1) / len(gen.Configs), PerCase: perCase, Kept: kept, Shrink: 3, ShrinkIn: 30, Seconds: 600, GoOn: true}
-	reply, err := session.All(t.Context(), session.Tools{Library: *library}, req, func(m cases.Mismatch) { t.Errorf("%s", session.Describe(m)) })
+	reply, err := session.All(t.Context(), session.Tools{Library: *library}, req, func(m cases.Mismatch) { t.Errorf("\n%s", session.Describe(m)) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,12 @@
 package cases
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Where things are in the VM. Everything below Top is made afresh for every run.
@@ -86,20 +88,29 @@ func (c *Case) Format() string {
 	return b.String()
 }
 
-// Parse reads what Format wrote.
+// errBytes is for what JSON, in which cases go to the VM, would change.
+var errBytes = errors.New(`this is not UTF-8: write other bytes as \xNN`)
+
+// Parse reads what Format wrote. All of it may be indented, as go test shows it.
 func Parse(name, text string) (*Case, error) {
 	c := &Case{Name: name}
-	in := bufio.NewScanner(strings.NewReader(text))
-	in.Buffer(nil, 1<<20)
-	for n := 1; in.Scan(); n++ {
-		if err := c.line(in.Text()); err != nil {
+	first := strings.TrimLeft(text, "\r\n")
+	indent := first[:len(first)-len(strings.TrimLeftFunc(first, unicode.IsSpace))]
+	n := 0
+	for l := range strings.Lines(text) {
+		n++
+		err := errBytes
+		if utf8.ValidString(l) {
+			err = c.line(strings.TrimRight(strings.TrimPrefix(l, indent), "\r\n"))
+		}
+		if err != nil {
 			return nil, fmt.Errorf("case %s, line %d: %w", name, n, err)
 		}
 	}
 	if c.Script == nil {
 		return nil, fmt.Errorf("case %s: no script", name)
 	}
-	return c, in.Err()
+	return c, nil
 }
 
 func (c *Case) line(l string) error {

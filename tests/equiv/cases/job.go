@@ -39,15 +39,17 @@ type Figures struct {
 // Count is about one operation: how often it was done, and how often without a stop, with svcrelay and under PRoot alone.
 type Count struct{ Calls, Answered, Alone int }
 
-// Mismatch is one difference.
+// Mismatch is one difference. It is a part of the report, too.
 type Mismatch struct {
-	Config, Name string
-	Kind         string
-	Alone, With  string // how the first difference looks
-	Native       string // the same place without PRoot
-	Case         string // the smallest case that was found, as text
-	Size         int    // its operations
-	Original     int    // those of the case before
+	Config   string `json:"config"`
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Alone    string `json:"alone"` // how the first difference looks, under PRoot alone
+	With     string `json:"with"`
+	Native   string `json:"native,omitempty"` // the same place without PRoot
+	Case     string `json:"case"`             // the smallest case that was found, as text
+	Size     int    `json:"size,omitempty"`   // its operations; 0: it is the case as it was found
+	Original int    `json:"original"`         // those of the case as it was found
 }
 
 // Reply is what comes back.

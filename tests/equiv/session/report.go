@@ -18,6 +18,8 @@ type result struct {
 	Mismatches int                  `json:"mismatches"`
 	Answered   float64              `json:"answered"`
 	Configs    map[string]configRun `json:"configs"`
+	// Differences are the first few of each kind, with all of their cases.
+	Differences []cases.Mismatch `json:"differences,omitempty"`
 }
 
 type configRun struct {
@@ -41,7 +43,7 @@ func share(part, all int) float64 {
 
 // Report prints the figures and writes them to the file out.
 func Report(w io.Writer, reply *cases.Reply, out string) error {
-	r := result{Configs: map[string]configRun{}}
+	r := result{Configs: map[string]configRun{}, Differences: reply.Mismatches}
 	var calls, answered int
 	for _, name := range slices.Sorted(maps.Keys(reply.Configs)) {
 		f := reply.Configs[name]

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"svcrelay/tests/equiv/cases"
@@ -105,20 +104,4 @@ func (t Tools) job(ctx context.Context, tmp string) (rig.Job, error) {
 		job.Files[rig.PRootPath] = rig.File{HostPath: t.PRoot}
 	}
 	return job, nil
-}
-
-// Describe writes a difference for people, its case as it can be kept as a test.
-func Describe(m cases.Mismatch) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n  PRoot alone:   %s\n  with svcrelay: %s\n", m.Name, m.Kind, m.Alone, m.With)
-	if m.Native != "" {
-		fmt.Fprintf(&b, "  without PRoot: %s\n", m.Native)
-	}
-	if m.Case != "" {
-		fmt.Fprintf(&b, "  made small, from %d operations to %d; as a test, tests/equiv/testdata/NAME.case:\n", m.Original, m.Size)
-		for _, l := range strings.Split(strings.TrimSpace(m.Case), "\n") {
-			fmt.Fprintf(&b, "    %.400s\n", l)
-		}
-	}
-	return b.String()
 }

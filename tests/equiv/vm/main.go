@@ -170,7 +170,7 @@ func (w *worker) one(config string, c *cases.Case) bool {
 
 // differs reports a difference, the first few of a kind made small.
 func (w *worker) differs(config string, c *cases.Case, a *outcome, d difference, u unsteady) {
-	m := cases.Mismatch{Config: config, Name: c.Name, Kind: d.Kind, Alone: d.Text[0], With: d.Text[1], Original: len(c.Script)}
+	m := cases.Mismatch{Config: config, Name: c.Name, Kind: d.Kind, Alone: d.Text[0], With: d.Text[1], Case: c.Format(), Original: len(c.Script)}
 	look := config + " " + d.Kind + " " + result(d.Text[0]) + result(d.Text[1])
 	w.seen[look]++
 	if len(w.reply.Mismatches) < w.Shrink && w.seen[look] <= 2 {
