@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"svcrelay/nocgo"
+	"svcrelay/tests/emulated"
 	"svcrelay/tools/asmgen/compile"
 	"svcrelay/tools/asmgen/obj"
 )
@@ -27,12 +28,10 @@ type compiled struct {
 // buildCompiled compiles this package and links it with ../tests/guest/translate.c.
 func buildCompiled(t *testing.T) string {
 	t.Helper()
-	// The emulator has threads of its own, and makes no copies between processes: it is believed to be alone.
-	company, err := filepath.Abs("company.go")
+	overlay, err := emulated.Overlay()
 	if err != nil {
 		t.Fatal(err)
 	}
-	overlay := map[string][]byte{company: []byte("package translate\n\nfunc (v *View) company(s *Scratch) bool { return false }\n\nfunc (v *View) TrustCount(addr uintptr) {}\n")}
 	p, err := compile.Compile(compile.Config{Patterns: []string{"svcrelay/translate"}, Overlay: overlay, Entries: map[string]string{
 		"(*svcrelay/translate.View).Handle": "handle", "(*svcrelay/translate.View).Configure": "configure",
 		"(*svcrelay/translate.View).AllowOpenat2": "modern",

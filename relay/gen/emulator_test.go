@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"svcrelay/tests/emulated"
 )
 
 // believing is an attest.go that believes everything: the emulator has no tracer and no filter, so that raw calls
@@ -21,21 +23,15 @@ func attest() bool {
 }
 `
 
-// alone is a company.go that takes the process to have no other threads and its memory to be its own: the emulator has
-// threads besides, and makes no copies between processes.
-const alone = `package translate
-
-func (v *View) company(s *Scratch) bool { return false }
-
-func (v *View) TrustCount(addr uintptr) {}
-`
-
 // believer makes a library that runs its relays under the user-mode emulator, where the guest's view is the host's.
 // Further files of the relay may be replaced.
 func believer(t *testing.T, replaced map[string]string) string {
 	t.Helper()
-	overlay := map[string][]byte{source(t, "attest.go"): []byte(believing), source(t, "ask.go"): []byte(layOnly),
-		source(t, "../translate/company.go"): []byte(alone)}
+	overlay, err := emulated.Overlay()
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay[source(t, "attest.go")], overlay[source(t, "ask.go")] = []byte(believing), []byte(layOnly)
 	for name, text := range replaced {
 		overlay[source(t, name)] = []byte(text)
 	}

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"svcrelay/nocgo"
+	"svcrelay/tests/emulated"
 	"svcrelay/tools/asmgen/compile"
 	"svcrelay/tools/asmgen/harness"
 	"svcrelay/tools/asmgen/testdata/view"
@@ -118,12 +119,10 @@ func (c viewCall) answer(ret, reason uint64, buf []byte) viewAnswer {
 // about the same files.
 func TestTranslator(t *testing.T) {
 	const pkg = "svcrelay/tools/asmgen/testdata/view"
-	// The emulator has threads of its own, and makes no copies between processes: it is believed to be alone.
-	company, err := filepath.Abs("../../translate/company.go")
+	overlay, err := emulated.Overlay()
 	if err != nil {
 		t.Fatal(err)
 	}
-	overlay := map[string][]byte{company: []byte("package translate\n\nfunc (v *View) company(s *Scratch) bool { return false }\n\nfunc (v *View) TrustCount(addr uintptr) {}\n")}
 	p, err := compile.Compile(compile.Config{Patterns: []string{"./testdata/view"}, Overlay: overlay, Entries: map[string]string{pkg + ".Configure": "Configure", pkg + ".Handle": "Handle"}})
 	if err != nil {
 		t.Fatal(err)
