@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svcrelay/tests/rig"
+	"svcrelay/tests/rig/product"
 )
 
 // few is how much of what is repeated often is done in most cells, in percent.
@@ -44,7 +45,7 @@ func TestMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	many := []string{"storm", "jump-out", "moved-away", "unwinding", "exec-storm", "leaks", "leftovers", "clones", "straddle", "freed", "raced", "starts"}
-	j.Commands = append(j.Commands, with("bookworm", library, append([]string{program}, many...)...))
+	j.Commands = append(j.Commands, with("bookworm", product.Library, append([]string{program}, many...)...))
 	res, err := rig.Run(ctx, j)
 	if err != nil {
 		t.Fatal(err)
@@ -84,10 +85,10 @@ func boot(t *testing.T, m machine) []Cell {
 	}
 	for _, g := range guests {
 		if g == "musl" {
-			add(g, true, with(g, library, program, "-n", few))
+			add(g, true, with(g, product.Library, program, "-n", few))
 			continue
 		}
-		add(g, true, with(g, library, program, "-n", few), with(g, library, throwing("20")...))
+		add(g, true, with(g, product.Library, program, "-n", few), with(g, product.Library, throwing("20")...))
 	}
 	if m.alone != "" {
 		j.Commands = append(j.Commands, fresh(m.alone)) // nothing of what the checks with the library did

@@ -12,6 +12,7 @@ import (
 
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
+	"svcrelay/tests/rig/product"
 	"svcrelay/tests/rig/repo"
 	"svcrelay/tests/rig/toolchain"
 )
@@ -55,16 +56,14 @@ func TestAndroid(t *testing.T) {
 
 	// add makes a command with or without the policy and the library.
 	add := func(api string, policy, lib bool, argv ...string) (at int) {
-		c := rig.UnderPRoot(g, nil)
+		c := rig.UnderPRoot(g, nil, argv...)
 		c.Env = []string{"PATH=/usr/bin:/bin", "PROOT_FP_STATS=1", "PROOT_FP_ANDROID_API=" + api}
 		if lib {
-			c.Argv = append([]string{toolDir + "/svcrelay", "run", "--"}, c.Argv...)
-			argv = append([]string{"/usr/bin/env", "LD_PRELOAD=" + library}, argv...)
+			c.Argv = product.Run(rig.PRootArgs(g, nil), argv...)
 		}
 		if policy {
 			c.Argv = append([]string{androidProgram, "filter", api}, c.Argv...)
 		}
-		c.Argv = append(c.Argv, argv...)
 		c.Name = fmt.Sprintf("Android %q, policy %v, library %v: %s", api, policy, lib, argv[len(argv)-1])
 		j.Commands = append(j.Commands, c)
 		return len(j.Commands) - 1

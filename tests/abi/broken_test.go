@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"svcrelay/tests/faults"
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
-	"svcrelay/tests/rig/repo"
+	"svcrelay/tests/rig/product"
 )
 
 // TestBroken runs checks with libraries that are broken on purpose, under PRoot on a kernel: each must fail.
@@ -23,11 +22,11 @@ func TestBroken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	top, err := repo.Root()
+	built, err := product.Built("", "libsvcrelay.so")
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := os.ReadFile(filepath.Join(top, "dist/libsvcrelay.so"))
+	good, err := os.ReadFile(built)
 	if err != nil {
 		t.Fatal(err)
 	}

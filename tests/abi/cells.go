@@ -9,17 +9,16 @@ import (
 
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
+	"svcrelay/tests/rig/product"
 	"svcrelay/tests/rig/repo"
 	"svcrelay/tests/rig/toolchain"
 )
 
-// Where things are: the tools in the VM, the program and the library in a guest.
+// Where the programs are in a guest.
 const (
-	toolDir = "/opt/svcrelay"
 	program = "/opt/abi"
 	thrower = "/opt/abicxx"
 	runner  = "/opt/abilate"
-	library = "/usr/lib/libsvcrelay.so"
 )
 
 // Cell is one guest on one machine, with the library or under PRoot alone.
@@ -51,14 +50,14 @@ var sources = []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c
 // job puts the program and the library into the guests. Their /tmp keeps no times of access (see fresh): those of two
 // reads differ.
 func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.Job, error) {
-	j := rig.Job{Kernel: kernel, CPU: cpu, Guests: in, KeepOn: true, Files: map[string]rig.File{}, Timeout: 20 * time.Minute}
+	j := rig.Job{Kernel: kernel, CPU: cpu, Guests: in, KeepOn: true, Timeout: 20 * time.Minute}
+	if err := product.Add(&j, ""); err != nil {
+		return j, err
+	}
 	top, err := repo.Root()
 	if err != nil {
 		return j, err
 	}
-	dist := filepath.Join(top, "dist")
-	j.Files[toolDir+"/svcrelay"] = rig.File{HostPath: filepath.Join(dist, "svcrelay-arm64")}
-	j.Files[toolDir+"/libsvcrelay-tracer.so"] = rig.File{HostPath: filepath.Join(dist, "libsvcrelay-tracer.so")}
 	for _, g := range in {
 		cc, err := toolchain.For(ctx, g)
 		if err != nil {
@@ -79,7 +78,6 @@ func job(ctx context.Context, kernel, cpu string, in []string, tmp string) (rig.
 			return j, err
 		}
 		j.Files[guest.Root(g)+program] = rig.File{HostPath: out}
-		j.Files[guest.Root(g)+library] = rig.File{HostPath: filepath.Join(dist, "libsvcrelay.so"), Mode: 0o644}
 		j.Commands = append(j.Commands, fresh(g))
 	}
 	return j, nil
@@ -122,19 +120,18 @@ func fresh(g string) rig.Command {
 	return rig.Command{Name: "prepare " + g, Argv: rig.Shell("mkdir -p " + dir + " && mount -t tmpfs -o noatime,mode=1777 none " + dir)}
 }
 
+// env is what programs get.
+var env = []string{"PATH=/usr/bin:/bin", "ABI_TIMES=1"}
+
 // with is the command that runs a program with a library; lib is its place in the guest.
 func with(g, lib string, argv ...string) rig.Command {
-	c := rig.UnderPRoot(g, nil)
-	c.Argv = append([]string{toolDir + "/svcrelay", "run", "--"}, c.Argv...)
-	c.Argv = append(append(c.Argv, "/usr/bin/env", "LD_PRELOAD="+lib), argv...)
-	c.Name, c.Timeout, c.Env = g+" with "+lib, 5*time.Minute, []string{"PATH=/usr/bin:/bin", "ABI_TIMES=1"}
-	return c
+	return rig.Command{Name: g + " with " + lib, Argv: product.RunWith(lib, rig.PRootArgs(g, nil), argv...), Timeout: 5 * time.Minute, Env: env}
 }
 
 // alone is the command that runs a program under PRoot only.
 func alone(g string, argv ...string) rig.Command {
 	c := rig.UnderPRoot(g, nil, argv...)
-	c.Name, c.Timeout, c.Env = g+" alone", 5*time.Minute, []string{"PATH=/usr/bin:/bin", "ABI_TIMES=1"}
+	c.Name, c.Timeout, c.Env = g+" alone", 5*time.Minute, env
 	return c
 }
 

@@ -3,15 +3,12 @@ package abi
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"svcrelay/tests/rig"
-	"svcrelay/tests/rig/guest"
-	"svcrelay/tests/rig/repo"
-	"svcrelay/tests/rig/toolchain"
+	"svcrelay/tests/rig/product"
 )
 
 // TestShadowStack runs programs of a guest whose C library knows the second stack of return addresses (GCS), on a machine that has
@@ -28,19 +25,9 @@ func TestShadowStack(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.Newer = true
-	top, err := repo.Root()
-	if err != nil {
+	if err := product.Compile(ctx, &j, tmp, in, "gcs.c", shadowed); err != nil {
 		t.Fatal(err)
 	}
-	cc, err := toolchain.For(ctx, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	exe := filepath.Join(tmp, "gcs")
-	if err := cc.Compile(ctx, exe, []string{filepath.Join(top, "tests/guest/gcs.c")}); err != nil {
-		t.Fatal(err)
-	}
-	j.Files[guest.Root(in)+shadowed] = rig.File{HostPath: exe}
 	first := len(j.Commands)
 	add := func(mode string, c rig.Command) {
 		c.Env = append(c.Env, "GLIBC_TUNABLES=glibc.cpu.aarch64_gcs="+mode, "PROOT_FP_STATS=1")
@@ -48,10 +35,10 @@ func TestShadowStack(t *testing.T) {
 	}
 	const never, always = "0", "3"
 	add(always, alone(in, shadowed, "/tmp"))
-	add(always, with(in, library, shadowed, "/tmp"))
+	add(always, with(in, product.Library, shadowed, "/tmp"))
 	add(never, alone(in, shadowed, "/tmp", "later"))
-	add(never, with(in, library, shadowed, "/tmp", "later"))
-	add(always, with(in, library, program, "-n", few, "-x", "moved-away")) // which is refused there without relays, too
+	add(never, with(in, product.Library, shadowed, "/tmp", "later"))
+	add(always, with(in, product.Library, program, "-n", few, "-x", "moved-away")) // which is refused there without relays, too
 	res, err := rig.Run(ctx, j)
 	if err != nil {
 		t.Fatal(err)

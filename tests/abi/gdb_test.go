@@ -10,6 +10,7 @@ import (
 
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
+	"svcrelay/tests/rig/product"
 	"svcrelay/tests/rig/repo"
 	"svcrelay/tests/rig/toolchain"
 )
@@ -64,20 +65,18 @@ func TestGDB(t *testing.T) {
 	if err := cc.Compile(ctx, exe, []string{filepath.Join(top, "tests/guest/debuggee.c")}, "-g", "-O1"); err != nil {
 		t.Fatal(err)
 	}
-	dist := filepath.Join(top, "dist")
-	j := rig.Job{Kernel: "6.1", CPU: "cortex-a76", Guests: []string{in}, KeepOn: true, Timeout: 15 * time.Minute, Files: map[string]rig.File{
-		toolDir + "/svcrelay":              {HostPath: filepath.Join(dist, "svcrelay-arm64")},
-		toolDir + "/libsvcrelay-tracer.so": {HostPath: filepath.Join(dist, "libsvcrelay-tracer.so")},
-		guest.Root(in) + library:           {HostPath: filepath.Join(dist, "libsvcrelay.so"), Mode: 0o644},
-		guest.Root(in) + target:            {HostPath: exe},
-	}}
+	j := rig.Job{Kernel: "6.1", CPU: "cortex-a76", Guests: []string{in}, KeepOn: true, Timeout: 15 * time.Minute}
+	if err := product.Add(&j, ""); err != nil {
+		t.Fatal(err)
+	}
+	j.Files[guest.Root(in)+target] = rig.File{HostPath: exe}
 	const mark = ">>> "
 	argv := []string{"/usr/bin/gdb", "-batch", "-nx"}
 	for _, s := range session {
 		argv = append(argv, "-ex", "echo "+mark+"\\n", "-ex", s.ask)
 	}
 	argv = append(argv, target)
-	j.Commands = []rig.Command{fresh(in), alone(in, argv...), with(in, library, argv...)}
+	j.Commands = []rig.Command{fresh(in), alone(in, argv...), with(in, product.Library, argv...)}
 	res, err := rig.Run(ctx, j)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"svcrelay/tests/rig/product"
 	"svcrelay/tests/rig/repo"
 )
 
@@ -53,17 +54,24 @@ func save(cells [][]Cell) error {
 
 // digest tells one version of the library and of the checks from another.
 func digest(top string) (string, error) {
-	files := []string{"dist/libsvcrelay.so", "dist/libsvcrelay-tracer.so", "tests/guest/abi.h", "tests/guest/abicxx.cc"}
-	for _, s := range sources {
-		files = append(files, "tests/guest/"+s)
-	}
-	sum := sha256.New()
-	for _, name := range files {
-		text, err := os.ReadFile(filepath.Join(top, name))
+	var files []string
+	for _, name := range []string{"libsvcrelay.so", "libsvcrelay-tracer.so"} {
+		file, err := product.Built("", name)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(sum, "%s %d\n", name, len(text))
+		files = append(files, file)
+	}
+	for _, name := range append([]string{"abi.h", "abicxx.cc"}, sources...) {
+		files = append(files, filepath.Join(top, "tests/guest", name))
+	}
+	sum := sha256.New()
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %d\n", filepath.Base(file), len(text))
 		sum.Write(text)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil

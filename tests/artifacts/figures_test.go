@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"svcrelay/relay/about"
-	"svcrelay/tests/rig/repo"
 )
 
 // maxStack is how much stack an answer may take, in bytes: alternate signal stacks are not much larger.
@@ -21,11 +19,7 @@ const maxStack = 4096
 // TestFigures reads what the library says it takes, and compares with the file around it.
 func TestFigures(t *testing.T) {
 	f := open(t, libraries[0])
-	root, err := repo.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(filepath.Join(root, "dist", libraries[0].name))
+	file, err := os.Open(built(t, libraries[0].name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,12 +60,7 @@ func TestFigures(t *testing.T) {
 
 // TestFiguresOfAnother asks a library that has none.
 func TestFiguresOfAnother(t *testing.T) {
-	root, err := repo.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	open(t, libraries[1])
-	file, err := os.Open(filepath.Join(root, "dist", libraries[1].name))
+	file, err := os.Open(built(t, libraries[1].name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,14 +72,9 @@ func TestFiguresOfAnother(t *testing.T) {
 
 // TestFiguresPrinted runs the command that people run.
 func TestFiguresPrinted(t *testing.T) {
-	open(t, libraries[0])
-	root, err := repo.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	lib := filepath.Join(root, "dist", libraries[0].name)
+	command, lib := built(t, "svcrelay"), built(t, libraries[0].name)
 	run := func(args ...string) []byte {
-		out, err := exec.Command(filepath.Join(root, "dist", "svcrelay"), append([]string{"scan", "--library", lib}, args...)...).CombinedOutput()
+		out, err := exec.Command(command, append([]string{"scan", "--library", lib}, args...)...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

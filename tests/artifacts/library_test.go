@@ -6,11 +6,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
-	"svcrelay/tests/rig/repo"
+	"svcrelay/tests/rig/product"
 )
 
 // library is one file of dist/ and what is special about it.
@@ -34,19 +33,25 @@ const shtRELR elf.SectionType = 19
 // open opens a library that ./build.sh made.
 func open(t *testing.T, lib library) *elf.File {
 	t.Helper()
-	root, err := repo.Root()
+	f, err := elf.Open(built(t, lib.name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := elf.Open(filepath.Join(root, "dist", lib.name))
-	if errors.Is(err, fs.ErrNotExist) && os.Getenv("SVCRELAY_VM") != "1" {
-		t.Skipf("dist/%s is not there: run ./build.sh", lib.name)
-	}
-	if err != nil {
-		t.Fatalf("dist/%s: %v; run ./build.sh", lib.name, err)
-	}
 	t.Cleanup(func() { f.Close() })
 	return f
+}
+
+// built is the path of a file that ./build.sh made.
+func built(t *testing.T, name string) string {
+	t.Helper()
+	file, err := product.Built("", name)
+	if errors.Is(err, fs.ErrNotExist) && os.Getenv("SVCRELAY_VM") != "1" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 func each(t *testing.T, test func(t *testing.T, lib library, f *elf.File)) {

@@ -31,7 +31,7 @@ func main() {
 	f.IntVar(&ops, "ops", 100000, "operations, all configurations together")
 	f.Uint64Var(&seed, "seed", 1, "where the generator starts")
 	f.StringSliceVar(&configs, "config", nil, "only these configurations: "+strings.Join(gen.Configs, ", "))
-	f.IntVar(&perCase, "per-case", 2500, "operations of one case")
+	f.IntVar(&perCase, "per-case", 2500, "operations of one case, at most")
 	f.IntVar(&shrink, "shrink", 8, "how many differences to make small")
 	f.IntVar(&boot, "boot", 900, "seconds for one VM")
 	f.IntVar(&nth, "corpora", 1, "every which path of the hand-written cases, with all configurations; 0: none of them")
@@ -50,7 +50,8 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
-	req := cases.Request{Seed: seed, Configs: configs, Ops: (ops + len(configs) - 1) / len(configs), PerCase: perCase, Shrink: shrink, Seconds: boot, ShrinkIn: 120, GoOn: true}
+	each := (ops + len(configs) - 1) / len(configs)
+	req := cases.Request{Seed: seed, Configs: configs, Ops: each, PerCase: max(1, min(perCase, each)), Shrink: shrink, Seconds: boot, ShrinkIn: 120, GoOn: true}
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -64,7 +65,7 @@ func main() {
 			fail(err)
 		}
 	}
-	reply, err := session.All(ctx, tools, req, func(m cases.Mismatch) { fmt.Print("\n", session.Describe(m)) })
+	reply, err := session.All(ctx, tools, req, func(m cases.Mismatch) { fmt.Printf("\n%s\n", session.Describe(m)) })
 	if err != nil {
 		fail(err)
 	}

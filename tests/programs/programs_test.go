@@ -3,6 +3,7 @@ package programs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"svcrelay/tests/rig"
+	"svcrelay/tests/rig/product"
 	"svcrelay/tests/rig/repo"
 )
 
@@ -70,30 +72,16 @@ func runAll(t *testing.T, req Request) *Reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vm := filepath.Join(t.TempDir(), "vm")
-	if err := repo.BuildARM64("tests/programs/vm", vm); err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const dir = "/opt/programs"
-	dist := filepath.Join(top, "dist")
 	job := rig.Job{Kernel: "6.12", Guests: []string{"programs"}, MemoryMB: 3072, KeepOn: true, Timeout: 15 * time.Minute,
-		Commands: []rig.Command{{Name: "programs", Argv: []string{dir + "/vm"}, Timeout: 14 * time.Minute}},
-		Return:   []string{"/tmp/programs.json", "/guests/programs/tmp/left"},
+		Return: []string{"/guests/programs/tmp/left"},
 		Said: func(line string) {
 			if l, ok := strings.CutPrefix(line, Mark); ok {
 				t.Log(l)
 			}
-		},
-		Files: map[string]rig.File{
-			dir + "/request.json": {Data: text}, dir + "/vm": {HostPath: vm},
-			dir + "/svcrelay":              {HostPath: filepath.Join(dist, "svcrelay-arm64")},
-			dir + "/libsvcrelay.so":        {HostPath: filepath.Join(dist, "libsvcrelay.so")},
-			dir + "/libsvcrelay-tracer.so": {HostPath: filepath.Join(dist, "libsvcrelay-tracer.so")},
 		}}
+	if err := errors.Join(product.Add(&job, ""), product.AddProgram(&job, t.TempDir(), "tests/programs/vm", "/opt/programs", req, 14*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	inputs, err := Inputs(ctx, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -114,9 +102,9 @@ func runAll(t *testing.T, req Request) *Reply {
 			t.Error(err)
 		}
 	}
-	said, ok := res.Files["/tmp/programs.json"]
-	if !ok || res.Status != 0 {
-		t.Fatalf("the program in the VM ended with status %d: %s%s%s", res.Status, res.Outcomes[0].Problem, res.Outcomes[0].Stdout, res.Outcomes[0].Stderr)
+	said, err := product.Reply(res)
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Logf("the VM ran for %.0f s", res.Took.Seconds())
 	to := filepath.Join(top, *out)

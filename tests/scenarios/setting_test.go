@@ -7,16 +7,15 @@ import (
 	"svcrelay/tests/corpus"
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
+	"svcrelay/tests/rig/product"
 )
 
 // Where things are, in the VM and in a guest.
 const (
-	toolDir = "/opt/svcrelay"           // in the VM
-	libPath = "/usr/lib/libsvcrelay.so" // in a guest
-	// copyPath is a second copy of the library.
-	copyPath = "/usr/lib/copy/libsvcrelay.so"
-	progDir  = "/opt/t"    // in a guest
-	workDir  = "/tmp/work" // in a guest; empty when a workload starts
+	toolDir  = "/opt/svcrelay"                // in the VM
+	copyPath = "/usr/lib/copy/libsvcrelay.so" // in a guest: a second copy of the library
+	progDir  = "/opt/t"                       // in a guest
+	workDir  = "/tmp/work"                    // in a guest; empty when a workload starts
 	key      = "scenario-key"
 )
 
@@ -127,7 +126,7 @@ func (s setting) command(workload string, with bool) rig.Command {
 	}
 	c.Argv = append([]string{"/bin/sh", "-c", prepare, root + workDir}, s.outside...)
 	if with && s.launcher == bySvcrelay {
-		c.Argv = append(c.Argv, toolDir+"/svcrelay", "run", "--")
+		c.Argv = append(c.Argv, product.Command, "run", "--")
 	}
 	c.Argv = append(append(c.Argv, s.proot(root)...), argv...)
 	return c
@@ -149,7 +148,7 @@ func (s setting) environment(workload string, with bool) []string {
 	env := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/root", "LANG=C.UTF-8", "TERM=dumb", "PYTHONHASHSEED=0"}
 	env = append(env, configuration(s.outer, workload, with)...)
 	if with && s.launcher == byShim {
-		env = append(env, "LD_PRELOAD="+toolDir+"/libsvcrelay-tracer.so")
+		env = append(env, "LD_PRELOAD="+product.Shim)
 	}
 	return env
 }
@@ -170,7 +169,7 @@ func (s setting) variables(workload string, with bool) []string {
 	vars := slices.Clone(configuration(s.inner, workload, with))
 	libs := []string{}
 	if with && s.preload == byVariable {
-		libs = append(libs, libPath)
+		libs = append(libs, product.Library)
 	}
 	if s.before != "" { // constructors run from the last library to the first
 		libs = append(libs, s.before)

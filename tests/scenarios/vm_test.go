@@ -17,8 +17,8 @@ import (
 	"svcrelay/tests/corpus"
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
+	"svcrelay/tests/rig/product"
 	"svcrelay/tests/rig/proot"
-	"svcrelay/tests/rig/repo"
 	"svcrelay/tests/rig/toolchain"
 )
 
@@ -136,7 +136,7 @@ func newRun(settings []setting) *run {
 		}
 	}
 	for g := range guests {
-		r.add(rig.Command{Name: "install", Argv: rig.Shell("echo " + libPath + " > " + guest.Root(g) + "/etc/ld.so.preload")}, g)
+		r.add(rig.Command{Name: "install", Argv: rig.Shell("echo " + product.Library + " > " + guest.Root(g) + "/etc/ld.so.preload")}, g)
 	}
 	preloaded(byFile)
 	for g := range guests {
@@ -163,30 +163,19 @@ func (r *run) add(c rig.Command, where string) int {
 // files puts everything the settings need into the job, and the commands that finish it before all others.
 func (r *run) files(ctx context.Context, job *rig.Job, tmp string) error {
 	job.Files = map[string]rig.File{}
-	top, err := repo.Root()
-	if err != nil {
-		return err
-	}
-	if *dist == "" {
-		*dist = filepath.Join(top, "dist")
-	}
 	bound, err := corpus.Bound()
 	if err != nil {
 		return err
 	}
 	corpus.AddTo(job.Files, bound, corpus.BoundDir)
 	for _, g := range job.Guests {
-		if err := addGuest(ctx, job, g, top, filepath.Join(tmp, g)); err != nil {
+		if err := addGuest(ctx, job, g, tmp); err != nil {
 			return err
 		}
 	}
 	if !*rehearse {
-		for name, at := range map[string]string{"svcrelay-arm64": "svcrelay", "libsvcrelay-tracer.so": "libsvcrelay-tracer.so"} {
-			file := filepath.Join(*dist, name)
-			if _, err := os.Stat(file); err != nil {
-				return fmt.Errorf("%w; build it with ./build.sh", err)
-			}
-			job.Files[toolDir+"/"+at] = rig.File{HostPath: file}
+		if err := product.Add(job, *dist, product.Library, copyPath); err != nil {
+			return err
 		}
 	}
 	// What the initramfs cannot carry.
@@ -207,53 +196,42 @@ func (r *run) insert(c rig.Command) {
 	}
 }
 
-func addGuest(ctx context.Context, job *rig.Job, name, top, tmp string) error {
+func addGuest(ctx context.Context, job *rig.Job, name, tmp string) error {
 	root := guest.Root(name)
 	awkward, err := corpus.Awkward(root)
 	if err != nil {
 		return err
 	}
 	corpus.AddTo(job.Files, awkward, root+corpus.AwkwardDir)
-	cc, err := toolchain.For(ctx, name)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(tmp, 0o755); err != nil {
-		return err
-	}
 	programs := maps.Clone(guestPrograms)
 	if name == "bookworm" {
 		maps.Copy(programs, bookwormPrograms)
 	}
 	for prog, extra := range programs {
-		out := filepath.Join(tmp, prog)
 		stem, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(prog, "lib"), ".so"), "@")
-		source := filepath.Join(top, "tests/guest", stem+".c")
 		if strings.HasPrefix(name, "musl") && strings.HasPrefix(prog, "lib") {
 			continue
 		}
-		if err := cc.Compile(ctx, out, []string{source}, extra...); err != nil {
+		if err := product.Compile(ctx, job, tmp, name, stem+".c", progDir+"/"+prog, extra...); err != nil {
 			return err
 		}
-		job.Files[root+progDir+"/"+prog] = rig.File{HostPath: out}
 	}
 	job.Files[root+progDir+"/all.list"] = rig.File{Data: corpus.List(1), Mode: 0o644}
 	job.Files[root+progDir+"/some.list"] = rig.File{Data: corpus.List(6), Mode: 0o644}
 	job.Files[root+progDir+"/few.list"] = rig.File{Data: corpus.List(61), Mode: 0o644}
 	job.Files[root+progDir+"/shell.sh"] = rig.File{Data: shellScript, Mode: 0o644}
-	if !*rehearse {
-		for _, at := range []string{libPath, copyPath} {
-			job.Files[root+at] = rig.File{HostPath: filepath.Join(*dist, "libsvcrelay.so"), Mode: 0o644}
-		}
-	}
 	if name == "bookworm" {
-		job.Files[toolDir+"/refuse"] = rig.File{HostPath: filepath.Join(tmp, "refuse")} // the VM's C library is this guest's
+		job.Files[toolDir+"/refuse"] = job.Files[root+progDir+"/refuse"] // the VM's C library is this guest's
 		// A PRoot of the guest's own, for the nested settings.
 		program, err := proot.Program(ctx)
 		if err != nil {
 			return err
 		}
 		job.Files[root+rig.PRootPath] = rig.File{HostPath: program}
+		cc, err := toolchain.For(ctx, name)
+		if err != nil {
+			return err
+		}
 		libs, _ := filepath.Glob(filepath.Join(cc.Sysroot, "usr/lib/aarch64-linux-gnu/libtalloc.so.2.*"))
 		if len(libs) == 0 {
 			return fmt.Errorf("no libtalloc in %s", cc.Sysroot)

@@ -3,7 +3,6 @@ package shim
 import (
 	"context"
 	"flag"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,19 +11,14 @@ import (
 
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
+	"svcrelay/tests/rig/product"
 	"svcrelay/tests/rig/repo"
 	"svcrelay/tests/rig/toolchain"
 )
 
-// Where things are in the VM.
-const (
-	command = "/opt/svcrelay/svcrelay"
-	library = "/opt/svcrelay/libsvcrelay-tracer.so"
-)
-
 var otherProot = flag.String("proot", "", "an arm64 PRoot to test with instead of the rig's, such as one of the Termux line")
 
-// build makes the shim, the command and the test programs for the guests, and adds them to a job.
+// build adds the shim and the command to a job, and the test programs for its guests.
 func build(t *testing.T, ctx context.Context, guests ...string) rig.Job {
 	t.Helper()
 	top, err := repo.Root()
@@ -32,19 +26,10 @@ func build(t *testing.T, ctx context.Context, guests ...string) rig.Job {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	so := filepath.Join(dir, "libsvcrelay-tracer.so")
-	link := exec.Command("aarch64-linux-gnu-ld", "-shared", "-soname", "libsvcrelay-tracer.so", "-L", "ldscripts", "-T", "libsvcrelay-tracer.ld",
-		"--hash-style=gnu", "--build-id=sha1", "--eh-frame-hdr", "-z", "max-page-size=65536", "-z", "noexecstack", "-z", "text", "-z", "nodelete",
-		"--orphan-handling=error", "--strip-debug", "-o", so, "tracer/libsvcrelay-tracer.o")
-	link.Dir = top
-	if out, err := link.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", link.Args, err, out)
-	}
-	program := filepath.Join(dir, "svcrelay")
-	if err := repo.BuildARM64("cmd/svcrelay", program); err != nil {
+	job := rig.Job{ICount: true, Guests: guests, KeepOn: true}
+	if err := product.Add(&job, ""); err != nil {
 		t.Fatal(err)
 	}
-	job := rig.Job{ICount: true, Guests: guests, KeepOn: true, Files: map[string]rig.File{command: {HostPath: program}, library: {HostPath: so}}}
 	if *otherProot != "" {
 		job.Files[rig.PRootPath] = rig.File{HostPath: *otherProot}
 	}
@@ -60,7 +45,7 @@ func build(t *testing.T, ctx context.Context, guests ...string) rig.Job {
 			}
 			job.Files[guest.Root(g)+"/opt/"+name] = rig.File{HostPath: out}
 		}
-		job.Files[guest.Root(g)+library] = rig.File{HostPath: so}
+		job.Files[guest.Root(g)+product.Shim] = job.Files[product.Shim]
 	}
 	return job
 }
@@ -129,7 +114,7 @@ func TestShim(t *testing.T) {
 	file := "/etc/debian_version"
 	raw := []string{"-r", root, "-b", "/proc", "-w", "/tmp", "/opt/raw", root + file, file}
 	run := func(options ...string) rig.Command {
-		return rig.Command{Argv: append(append([]string{command, "run"}, options...), raw...)}
+		return rig.Command{Argv: append(append([]string{product.Command, "run"}, options...), raw...)}
 	}
 	preloaded := func(c rig.Command, list string) rig.Command {
 		c.Env = append(c.Env, "LD_PRELOAD="+list)
@@ -144,13 +129,13 @@ func TestShim(t *testing.T) {
 	}{
 		{"svcrelay run", run(rig.PRootPath), 0, wantRaw + "unset\n", ""},
 		{"svcrelay run, for the guest", run("--guest-preload", "/opt/none.so", rig.PRootPath), 0, wantRaw + "/opt/none.so\n", "/opt/none.so"},
-		{"as root", rig.Command{Env: []string{"LD_PRELOAD=" + library}, Argv: append([]string{rig.PRootPath, "-0"}, raw...)}, 0, wantRaw + "unset\n", ""},
-		{"exit status", rig.Command{Argv: []string{command, "run", "-v", rig.PRootPath, "-r", root, "/bin/sh", "-c", "exit 37"}}, 37, "", "fast path for the guest in " + root},
-		{"PRoot's mistakes", rig.Command{Argv: []string{command, "run", rig.PRootPath, "-r", root, "--nonsense"}}, 1, "", "unknown option '--nonsense'"},
-		{"glibc", preloaded(rig.Native("bookworm", "/opt/prctl"), library), 0, wantPrctl, "left unchanged, programs run at PRoot's own speed: it has an instruction of an unknown kind (instruction 1,"},
-		{"glibc, among others", preloaded(rig.Native("bookworm", "/opt/prctl"), "/lib/aarch64-linux-gnu/libm.so.6:"+library), 0,
+		{"as root", rig.Command{Env: []string{"LD_PRELOAD=" + product.Shim}, Argv: append([]string{rig.PRootPath, "-0"}, raw...)}, 0, wantRaw + "unset\n", ""},
+		{"exit status", rig.Command{Argv: []string{product.Command, "run", "-v", rig.PRootPath, "-r", root, "/bin/sh", "-c", "exit 37"}}, 37, "", "fast path for the guest in " + root},
+		{"PRoot's mistakes", rig.Command{Argv: []string{product.Command, "run", rig.PRootPath, "-r", root, "--nonsense"}}, 1, "", "unknown option '--nonsense'"},
+		{"glibc", preloaded(rig.Native("bookworm", "/opt/prctl"), product.Shim), 0, wantPrctl, "left unchanged, programs run at PRoot's own speed: it has an instruction of an unknown kind (instruction 1,"},
+		{"glibc, among others", preloaded(rig.Native("bookworm", "/opt/prctl"), "/lib/aarch64-linux-gnu/libm.so.6:"+product.Shim), 0,
 			strings.Replace(wantPrctl, "LD_PRELOAD: unset", "LD_PRELOAD: /lib/aarch64-linux-gnu/libm.so.6", 1), "unknown kind"},
-		{"musl", preloaded(rig.Native("musl", "/opt/prctl"), library), 0, wantPrctl, "unknown kind"},
+		{"musl", preloaded(rig.Native("musl", "/opt/prctl"), product.Shim), 0, wantPrctl, "unknown kind"},
 	}
 	for _, c := range cases {
 		c.command.Name = c.name
@@ -190,7 +175,7 @@ func TestBindings(t *testing.T) {
 		{"-r", "/data", "-b", root + ":/", "-b", "/:/host"},
 	}
 	for _, options := range lines {
-		argv := append([]string{command, "run", "-v", rig.PRootPath, "-v", "1"}, options...)
+		argv := append([]string{product.Command, "run", "-v", rig.PRootPath, "-v", "1"}, options...)
 		job.Commands = append(job.Commands, rig.Command{Argv: append(argv, "/bin/true"), Dir: "/data", Env: []string{"HOME=/data"}})
 	}
 	for i, o := range boot(t, ctx, job) {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ import (
 
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
-	"svcrelay/tests/rig/repo"
+	"svcrelay/tests/rig/product"
 	"svcrelay/tests/rig/toolchain"
 )
 
@@ -28,7 +29,6 @@ var script []byte
 const (
 	progDir = "/opt/sitecache"
 	libPath = "/usr/local/lib/svcrelay/libsvcrelay.so"
-	toolDir = "/opt/svcrelay"
 )
 
 // session is one PRoot with the script in it.
@@ -42,7 +42,7 @@ type session struct {
 
 // command returns the command of the VM that runs a session.
 func (s session) command() rig.Command {
-	argv := []string{toolDir + "/svcrelay", "run", rig.PRootPath}
+	argv := []string{product.Command, "run", rig.PRootPath}
 	argv = append(argv, s.options...)
 	argv = append(argv, "-r", guest.Root(s.guest), "-b", "/proc", "-b", "/dev", "-b", "/sys", "-w", "/", "/bin/sh", progDir+"/guest.sh")
 	return rig.Command{Argv: append(argv, s.parts...), UID: s.uid, GID: s.uid, Timeout: 2 * time.Minute,
@@ -186,32 +186,18 @@ func cost(t *testing.T, out string) {
 
 // addFiles puts the library, the command and the script into the VM, and a C library without a build-id.
 func addFiles(ctx context.Context, job *rig.Job, tmp string) error {
-	top, err := repo.Root()
-	if err != nil {
+	if err := errors.Join(product.Add(job, "", libPath), product.Compile(ctx, job, tmp, "bookworm", "timed.c", progDir+"/timed")); err != nil {
 		return err
 	}
-	dist := filepath.Join(top, "dist")
-	job.Files = map[string]rig.File{
-		toolDir + "/svcrelay":              {HostPath: filepath.Join(dist, "svcrelay-arm64")},
-		toolDir + "/libsvcrelay-tracer.so": {HostPath: filepath.Join(dist, "libsvcrelay-tracer.so")},
-	}
 	for _, g := range job.Guests {
-		root := guest.Root(g)
-		job.Files[root+libPath] = rig.File{HostPath: filepath.Join(dist, "libsvcrelay.so"), Mode: 0o644}
-		job.Files[root+progDir+"/guest.sh"] = rig.File{Data: script, Mode: 0o644}
+		job.Files[guest.Root(g)+progDir+"/guest.sh"] = rig.File{Data: script, Mode: 0o644}
 	}
 	cc, err := toolchain.For(ctx, "bookworm")
 	if err != nil {
 		return err
 	}
-	timed := filepath.Join(tmp, "timed")
-	if err := cc.Compile(ctx, timed, []string{filepath.Join(top, "tests/guest/timed.c")}); err != nil {
-		return err
-	}
-	root := guest.Root("bookworm")
-	job.Files[root+progDir+"/timed"] = rig.File{HostPath: timed}
 	unnamed, err := withoutID(filepath.Join(cc.Sysroot, "usr/lib/aarch64-linux-gnu/libc.so.6"))
-	job.Files[root+progDir+"/unnamed/libc.so.6"] = rig.File{Data: unnamed}
+	job.Files[guest.Root("bookworm")+progDir+"/unnamed/libc.so.6"] = rig.File{Data: unnamed}
 	return err
 }
 

@@ -5,20 +5,21 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
 	"svcrelay/tests/equiv/cases"
 	"svcrelay/tests/rig"
+	"svcrelay/tests/rig/guest"
+	"svcrelay/tests/rig/product"
 	"svcrelay/tests/rig/repo"
 	"svcrelay/tests/rig/toolchain"
 )
 
 const (
-	dir   = "/opt/equiv" // in the VM
-	guest = "bookworm"
+	dir = "/opt/equiv" // in the VM
+	in  = "bookworm"   // the guest whose C library the executor has
 )
 
 // Tools are the built files that a session puts into the VM.
@@ -41,46 +42,36 @@ func Run(ctx context.Context, tools Tools, req cases.Request) (*cases.Reply, err
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(req)
-	if err != nil {
+	limit := time.Duration(req.Seconds+180) * time.Second
+	if err := product.AddProgram(&job, tmp, "tests/equiv/vm", dir, req, limit); err != nil {
 		return nil, err
 	}
-	limit := time.Duration(req.Seconds+180) * time.Second
-	job.Files[dir+"/request.json"] = rig.File{Data: text}
-	job.Commands = []rig.Command{{Name: "equiv", Argv: []string{dir + "/vm"}, Timeout: limit}}
-	job.Return = []string{"/tmp/equiv.json"}
 	job.Timeout = limit + 2*time.Minute
 	res, err := rig.Run(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	out, ok := res.Files["/tmp/equiv.json"]
-	if !ok || res.Status != 0 {
-		return nil, fmt.Errorf("the comparison in the VM ended with status %d: %s%s%s", res.Status, res.Outcomes[0].Problem, res.Outcomes[0].Stdout, res.Outcomes[0].Stderr)
+	out, err := product.Reply(res)
+	if err != nil {
+		return nil, err
 	}
 	reply := &cases.Reply{}
 	return reply, json.Unmarshal(out, reply)
 }
 
 func (t Tools) job(ctx context.Context, tmp string) (rig.Job, error) {
-	job := rig.Job{Kernel: t.Kernel, Guests: []string{guest}, Files: map[string]rig.File{}, KeepOn: true, ICount: t.ICount}
+	job := rig.Job{Kernel: t.Kernel, Guests: []string{in}, KeepOn: true, ICount: t.ICount}
 	if job.Kernel == "" {
 		job.Kernel = "6.12"
+	}
+	if err := product.Add(&job, t.Dist); err != nil {
+		return job, err
 	}
 	top, err := repo.Root()
 	if err != nil {
 		return job, err
 	}
-	if t.Dist == "" {
-		t.Dist = filepath.Join(top, "dist")
-	}
-	if t.Library == "" {
-		t.Library = filepath.Join(t.Dist, "libsvcrelay.so")
-	}
-	if err := repo.BuildARM64("tests/equiv/vm", filepath.Join(tmp, "vm")); err != nil {
-		return job, err
-	}
-	cc, err := toolchain.For(ctx, guest)
+	cc, err := toolchain.For(ctx, in)
 	if err != nil {
 		return job, err
 	}
@@ -88,20 +79,15 @@ func (t Tools) job(ctx context.Context, tmp string) (rig.Job, error) {
 	if err != nil {
 		return job, err
 	}
-	if err := cc.Compile(ctx, filepath.Join(tmp, "equiv"), sources, "-pthread"); err != nil {
+	executor := filepath.Join(tmp, "equiv")
+	if err := cc.Compile(ctx, executor, sources, "-pthread"); err != nil {
 		return job, err
 	}
-	for to, from := range map[string]string{
-		"vm": filepath.Join(tmp, "vm"), "equiv": filepath.Join(tmp, "equiv"), "libsvcrelay.so": t.Library,
-		"svcrelay": filepath.Join(t.Dist, "svcrelay-arm64"), "libsvcrelay-tracer.so": filepath.Join(t.Dist, "libsvcrelay-tracer.so"),
-	} {
-		if _, err := os.Stat(from); err != nil {
-			return job, fmt.Errorf("%w; build it with ./build.sh", err)
+	job.Files[dir+"/equiv"] = rig.File{HostPath: executor}
+	for at, other := range map[string]string{guest.Root(in) + product.Library: t.Library, rig.PRootPath: t.PRoot} {
+		if other != "" {
+			job.Files[at] = rig.File{HostPath: other}
 		}
-		job.Files[dir+"/"+to] = rig.File{HostPath: from}
-	}
-	if t.PRoot != "" {
-		job.Files[rig.PRootPath] = rig.File{HostPath: t.PRoot}
 	}
 	return job, nil
 }

@@ -5,55 +5,31 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"svcrelay/tests/equiv/cases"
 	"svcrelay/tests/equiv/gen"
-)
-
-// Where the request is and the report goes.
-const (
-	requestPath = "/opt/equiv/request.json"
-	replyPath   = "/tmp/equiv.json"
+	"svcrelay/tests/rig/bare"
+	"svcrelay/tests/rig/inside"
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "native" {
-		if err := enterNative(os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, "native:", err)
-			os.Exit(127)
-		}
-	}
-	if err := serve(); err != nil {
-		fmt.Fprintln(os.Stderr, "equiv:", err)
-		os.Exit(1)
-	}
+	bare.Main(mountWorld)
+	inside.Main(serve)
 }
 
-func serve() error {
-	text, err := os.ReadFile(requestPath)
+func serve(req cases.Request) (*cases.Reply, error) {
+	stock, err := readStock()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w := worker{reply: cases.Reply{Configs: map[string]*cases.Figures{}, Done: true}, seen: map[string]int{}}
-	if err := json.Unmarshal(text, &w.Request); err != nil {
-		return err
-	}
-	if w.stock, err = readStock(); err != nil {
-		return err
-	}
+	w := worker{Request: req, stock: stock, reply: cases.Reply{Configs: map[string]*cases.Figures{}, Done: true}, seen: map[string]int{}}
 	w.end = time.Now().Add(time.Duration(w.Seconds) * time.Second)
 	w.reply.Next, w.reply.NextSkip = w.First, w.Skip
 	w.work()
-	out, err := json.Marshal(w.reply)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(replyPath, out, 0o644)
+	return &w.reply, nil
 }
 
 type worker struct {

@@ -13,14 +13,14 @@ import (
 
 // outside are files that are not made afresh for a run, but that a script can reach as root: the kernel's, and with a call that
 // PRoot 5.4.0 does not know, such as fchmodat2, those that the VM has by the names that the guest uses.
-var outside = []string{"/", "/etc", "/etc/passwd", "/lib", "/lib/*", "/usr", "/usr/lib", "/usr/bin", "/usr/bin/*", "/tmp", "/dev", "/dev/*", "/opt", "/opt/equiv", "/opt/equiv/*",
+var outside = []string{"/", "/etc", "/etc/passwd", "/lib", "/lib/*", "/usr", "/usr/lib", "/usr/bin", "/usr/bin/*", "/tmp", "/dev", "/dev/*", "/opt", "/opt/equiv", "/opt/equiv/*", "/opt/svcrelay", "/opt/svcrelay/*",
 	"/world", "/proc", "/proc/version", "/proc/stat", "/sys", "/sys/fs", "/sys/fs/*"}
 
 // frozen are the files of the VM without which PRoot does not start, and the directories on the way to them. A script that runs
 // as root can come to them through /proc, or where PRoot itself takes the text of a link of the guest for a path of its own.
 // Neither way may remove, replace or add anything there that the other finds.
 var frozen = []string{"/", "/etc", "/etc/*", "/usr", "/usr/bin", "/usr/bin/*", "/usr/lib", "/usr/lib/*", "/usr/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu/*",
-	"/opt", "/opt/equiv", "/opt/equiv/*"}
+	"/opt", "/opt/equiv", "/opt/equiv/*", "/opt/svcrelay", "/opt/svcrelay/*"}
 
 // freeze makes what is frozen immutable, until the VM ends.
 func freeze() error {

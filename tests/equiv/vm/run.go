@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"regexp"
@@ -17,6 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svcrelay/tests/equiv/cases"
+	"svcrelay/tests/rig/bare"
+	"svcrelay/tests/rig/inside"
 )
 
 // way is how a case is run.
@@ -40,10 +43,7 @@ type outcome struct {
 	chance bool // see linksByChance
 }
 
-const (
-	library  = "/usr/lib/libsvcrelay.so"
-	runLimit = 45 * time.Second
-)
+const runLimit = 45 * time.Second
 
 // starts is how often a case is begun anew if the program was not even started, see notStarted.
 const starts = 8
@@ -61,7 +61,7 @@ func (s stock) run(c *cases.Case, w way) (*outcome, error) {
 func (s stock) runOnce(c *cases.Case, w way) (*outcome, error) {
 	preload := ""
 	if w == with {
-		preload = library + "\n"
+		preload = inside.Library + "\n"
 	}
 	began := time.Now()
 	dev, err := s.build(c, preload)
@@ -151,15 +151,18 @@ func (s stock) command(ctx context.Context, c *cases.Case, w way, dev string) *e
 	env := append([]string{"PATH=/usr/bin:/bin", "HOME=/", "LANG=C"}, c.Env...)
 	id := &syscall.Credential{Uid: uint32(c.UID), Gid: uint32(c.UID)}
 	if w == native {
-		cmd := exec.CommandContext(ctx, "/proc/self/exe", append([]string{"native", strconv.Itoa(c.UID), dev}, c.Options...)...)
+		g := bare.Guest{Root: cases.Root, Dir: "/", UID: c.UID}
+		for dir := range options(c.Options, "-w") {
+			g.Dir = dir
+		}
+		cmd := bare.Command(ctx, g, append([]string{dev}, c.Options...)...)
 		cmd.Env = env
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNS}
 		return cmd
 	}
 	args := append([]string{"/usr/bin/proot", "-r", cases.Root, "-b", "/proc", "-b", cases.Dev + ":/dev"}, c.Options...)
 	args = append(args, cases.Program, dev)
 	if w == with {
-		args = append([]string{"/opt/equiv/svcrelay", "run", "--"}, args...)
+		args = append([]string{inside.Command, "run", "--"}, args...)
 		// What is kept for the next program would be a file that PRoot alone does not have.
 		env = append(env, "PROOT_FP_STATS=1", "PROOT_FP_SVC_CACHE=0")
 	}
@@ -169,15 +172,8 @@ func (s stock) command(ctx context.Context, c *cases.Case, w way, dev string) *e
 	return cmd
 }
 
-// enterNative becomes the executor without PRoot: the bindings become mounts.
-func enterNative(args []string) error {
-	uid, err := strconv.Atoi(args[0])
-	if err != nil {
-		return err
-	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return err
-	}
+// mountWorld makes mounts of PRoot's bindings. The arguments are those that the executor gets, and PRoot's options.
+func mountWorld(args []string) ([]string, error) {
 	bind := func(from, to string) {
 		st, err := os.Stat(from)
 		if err != nil {
@@ -194,32 +190,28 @@ func enterNative(args []string) error {
 		}
 	}
 	if err := unix.Mount("proc", cases.Root+"/proc", "proc", 0, ""); err != nil {
-		return err
+		return nil, err
 	}
 	bind(cases.Dev, "/dev")
-	dir := "/"
-	for i := 2; i < len(args)-1; i++ {
-		switch args[i] {
-		case "-b":
-			from, to, ok := strings.Cut(args[i+1], ":")
-			if !ok {
-				to = from
+	for b := range options(args[1:], "-b") {
+		from, to, ok := strings.Cut(b, ":")
+		if !ok {
+			to = from
+		}
+		bind(from, to)
+	}
+	return []string{cases.Program, args[0]}, nil
+}
+
+// options gives the values of an option of PRoot's.
+func options(list []string, name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := 0; i+1 < len(list); i++ {
+			if list[i] == name && !yield(list[i+1]) {
+				return
 			}
-			bind(from, to)
-		case "-w":
-			dir = args[i+1]
 		}
 	}
-	if err := unix.Chroot(cases.Root); err != nil {
-		return err
-	}
-	if err := unix.Chdir(dir); err != nil {
-		return err
-	}
-	if err := errors.Join(unix.Setgroups(nil), unix.Setresgid(uid, uid, uid), unix.Setresuid(uid, uid, uid)); err != nil {
-		return err
-	}
-	return unix.Exec(cases.Program, []string{cases.Program, args[1]}, os.Environ())
 }
 
 // count takes a line of the log that is no result: how often an operation was done, and how often without a stop.

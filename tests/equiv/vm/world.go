@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svcrelay/tests/equiv/cases"
+	"svcrelay/tests/rig/inside"
 )
 
 // stock is what every guest has: the executor and its libraries, read once.
@@ -30,7 +31,7 @@ var stockFrom = map[string]string{
 	cases.Program:                  "/opt/equiv/equiv",
 	"/lib/ld-linux-aarch64.so.1":   guestLibs + "/ld-linux-aarch64.so.1",
 	"/lib/libc.so.6":               guestLibs + "/libc.so.6",
-	"/usr/lib/libsvcrelay.so":      "/opt/equiv/libsvcrelay.so",
+	inside.Library:                 "/guests/bookworm" + inside.Library,
 	"/usr/lib/broken/README":       "",
 	"/etc/passwd":                  "",
 	"/etc/ld.so.preload":           "",

@@ -5,57 +5,40 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"svcrelay/tests/programs"
+	"svcrelay/tests/rig/bare"
+	"svcrelay/tests/rig/inside"
 )
 
 // Where things are in the VM.
 const (
-	requestPath = "/opt/programs/request.json"
-	replyPath   = "/tmp/programs.json"
-	root        = "/guests/programs"
-	saved       = "/saved" // what the guest's state was
-	library     = "/usr/lib/libsvcrelay.so"
+	root  = "/guests/programs"
+	saved = "/saved" // what the guest's state was
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "native" {
-		fmt.Fprintln(os.Stderr, "native:", enterNative(os.Args[2:]))
-		os.Exit(127)
-	}
-	if err := serve(); err != nil {
-		fmt.Fprintln(os.Stderr, "programs:", err)
-		os.Exit(1)
-	}
+	bare.Main(mountSystem)
+	inside.Main(serve)
 }
 
-func serve() error {
-	text, err := os.ReadFile(requestPath)
-	if err != nil {
-		return err
-	}
-	var req programs.Request
-	if err := json.Unmarshal(text, &req); err != nil {
-		return err
-	}
+func serve(req programs.Request) (*programs.Reply, error) {
 	s := session{reply: programs.Reply{Seconds: map[string]float64{}}, ways: []way{alone, with}}
 	if req.Native {
 		s.ways = append(s.ways, native)
 	}
 	if err := s.timed("finishing the guest", s.prepare); err != nil {
-		return err
+		return nil, err
 	}
 	logging = req.Log
 	end := time.Now().Add(time.Duration(req.Seconds) * time.Second)
@@ -65,15 +48,11 @@ func serve() error {
 			continue
 		}
 		if err := s.program(p); err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
 	}
 	s.timed("looking for changes", s.rest)
-	out, err := json.Marshal(s.reply)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(replyPath, out, 0o644)
+	return &s.reply, nil
 }
 
 type session struct {
@@ -101,13 +80,6 @@ func tell(format string, args ...any) {
 // prepare finishes the guest: what is best made by its programs themselves, and what an archive cannot hold.
 func (s *session) prepare() error {
 	s.start = time.Now().Unix()
-	lib, err := os.ReadFile("/opt/programs/libsvcrelay.so")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(root+library, lib, 0o755); err != nil {
-		return err
-	}
 	for _, d := range []string{"/var/lib/dpkg/info", "/var/lib/dpkg/updates", "/var/lib/dpkg/triggers", "/var/lib/dpkg/parts", "/var/lib/dpkg/alternatives",
 		"/var/lib/apt/lists/partial", "/var/cache/apt/archives/partial", "/var/log/apt", "/var/lib/apt/periodic", "/etc/apt/preferences.d", "/etc/apt/apt.conf.d",
 		"/etc/dpkg/dpkg.cfg.d"} {
@@ -121,10 +93,9 @@ func (s *session) prepare() error {
 			return err
 		}
 	}
-	cmd := exec.Command("/proc/self/exe", "native", strconv.Itoa(user), "/tmp", "/bin/sh", "-c",
+	cmd := bare.Command(context.Background(), bare.Guest{Root: root, Dir: "/tmp", UID: user}, "/bin/sh", "-c",
 		"set -e; git init -q --bare repo.git; git -C repo.git fast-import --quiet < /srv/inputs/history; git -C repo.git symbolic-ref HEAD refs/heads/main")
 	cmd.Env = environment
-	cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("making a repository: %w: %s", err, said)
 	}
@@ -157,7 +128,7 @@ func fresh(p programs.Program, w way) error {
 	}
 	preload := ""
 	if w == with {
-		preload = library + "\n"
+		preload = inside.Library + "\n"
 	}
 	return os.WriteFile(root+preloads, []byte(preload), 0o644)
 }
@@ -234,7 +205,7 @@ func (s *session) program(p programs.Program) error {
 func (s *session) rest() error {
 	for _, rel := range changed(root, time.Unix(s.start+2, 0)) {
 		within := func(d string) bool { return rel == d || strings.HasPrefix(rel, d+"/") }
-		if rel != library && !within(programs.Work) && !within("/tmp") && !slices.ContainsFunc(state, within) {
+		if rel != inside.Library && !within(programs.Work) && !within("/tmp") && !slices.ContainsFunc(state, within) {
 			s.reply.Changed = append(s.reply.Changed, rel)
 		}
 	}

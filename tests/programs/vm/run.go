@@ -16,6 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svcrelay/tests/programs"
+	"svcrelay/tests/rig/bare"
+	"svcrelay/tests/rig/inside"
 )
 
 // way is how a program is run.
@@ -143,15 +145,14 @@ func command(ctx context.Context, p programs.Program, w way) *exec.Cmd {
 		if len(p.Options) > 0 {
 			uid = 0
 		}
-		cmd := exec.CommandContext(ctx, "/proc/self/exe", append([]string{"native", strconv.Itoa(uid), dir}, argv...)...)
+		cmd := bare.Command(ctx, bare.Guest{Root: root, Dir: dir, UID: uid}, argv...)
 		cmd.Env = environment
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNS}
 		return cmd
 	}
 	args := append([]string{"/usr/bin/proot", "-r", root, "-b", "/dev", "-b", "/proc", "-w", dir}, p.Options...)
 	args = append(args, argv...)
 	if w == with {
-		args = append([]string{"/opt/programs/svcrelay", "run", "--"}, args...)
+		args = append([]string{inside.Command, "run", "--"}, args...)
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = environment
@@ -165,22 +166,12 @@ func command(ctx context.Context, p programs.Program, w way) *exec.Cmd {
 	return cmd
 }
 
-// enterNative becomes a command in the guest without PRoot.
-func enterNative(args []string) error {
-	uid, err := strconv.Atoi(args[0])
-	if err != nil {
-		return err
-	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return err
-	}
+// mountSystem shows the guest what PRoot binds. The arguments are what is to run.
+func mountSystem(argv []string) ([]string, error) {
 	for _, m := range []string{"/proc", "/dev"} {
 		if err := unix.Mount(m, root+m, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-			return fmt.Errorf("mount %s: %w", m, err)
+			return nil, fmt.Errorf("mount %s: %w", m, err)
 		}
 	}
-	if err := errors.Join(unix.Chroot(root), unix.Chdir(args[1]), unix.Setgroups(nil), unix.Setresgid(uid, uid, uid), unix.Setresuid(uid, uid, uid)); err != nil {
-		return err
-	}
-	return unix.Exec(args[2], args[2:], os.Environ())
+	return argv, nil
 }
