@@ -347,20 +347,7 @@ func (w *world) changes(n int) {
 	for range n {
 		dir := w.directory()
 		for range 4 {
-			path := w.guestPath()
-			at := -100
-			if w.r.Intn(40) == 0 {
-				w.chdir(w.guestPath())
-			}
-			if w.r.Intn(2) == 0 {
-				if dir >= 0 && w.r.Intn(3) > 0 {
-					at = dir
-				}
-				path = strings.TrimLeft(path, "/")
-				if w.r.Intn(3) > 0 {
-					path = path[strings.LastIndexByte(path, '/')+1:]
-				}
-			}
+			at, path := w.place(dir)
 			if w.r.Intn(2) == 0 {
 				w.shuffle(at, path)
 			} else {

@@ -19,21 +19,7 @@ func TestModel(t *testing.T) {
 		for range 150 {
 			dir := w.directory()
 			for range 4 {
-				path := w.guestPath()
-				at := -100
-				if w.r.Intn(40) == 0 {
-					w.chdir(w.guestPath())
-				}
-				if w.r.Intn(2) == 0 {
-					if dir >= 0 && w.r.Intn(3) > 0 {
-						at = dir
-					}
-					path = strings.TrimLeft(path, "/")
-					if w.r.Intn(3) > 0 {
-						path = path[strings.LastIndexByte(path, '/')+1:]
-					}
-				}
-				w.random(at, path)
+				w.random(w.place(dir))
 			}
 			syscall.Close(dir)
 		}
@@ -46,6 +32,24 @@ func TestModel(t *testing.T) {
 	if total < 6000 {
 		t.Errorf("only %d answered", total)
 	}
+}
+
+// place makes up a path and what it begins at: the current directory, which it sometimes changes, or dir if that is open.
+func (w *world) place(dir int) (at int, path string) {
+	path, at = w.guestPath(), -100
+	if w.r.Intn(40) == 0 {
+		w.chdir(w.guestPath())
+	}
+	if w.r.Intn(2) == 0 {
+		if dir >= 0 && w.r.Intn(3) > 0 {
+			at = dir
+		}
+		path = strings.TrimLeft(path, "/")
+		if w.r.Intn(3) > 0 {
+			path = path[strings.LastIndexByte(path, '/')+1:]
+		}
+	}
+	return at, path
 }
 
 // random asks for a path in one of the ways there are.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"svcrelay/tests/figures"
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
 	"svcrelay/tests/rig/product"
@@ -133,17 +133,12 @@ func absentAnswers(all, api string) string {
 	return out.String()
 }
 
-var patchedSites = regexp.MustCompile(`(?m)^svcrelay: .* libc=(\d+) ld.so=(\d+) `)
-
 // patched is how many sites a program's line of figures tells of, 0 if there is none.
-func patched(stderr string) (n int) {
-	m := patchedSites.FindStringSubmatch(stderr)
-	if m == nil {
-		return 0
+func patched(stderr string) int {
+	for line := range strings.Lines(stderr) {
+		if f, ok := figures.Read(line); ok {
+			return f["libc"] + f["ld.so"]
+		}
 	}
-	for _, s := range m[1:] {
-		v, _ := strconv.Atoi(s)
-		n += v
-	}
-	return n
+	return 0
 }

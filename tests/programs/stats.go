@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"svcrelay/tests/figures"
 )
 
 // Stats are the figures of all processes of a run, by system call, as PROOT_FP_STATS=1 has them.
@@ -25,27 +27,18 @@ var PathCalls = map[int]string{
 	439: "faccessat2", 452: "fchmodat2",
 }
 
-const statsLine = "svcrelay: pid="
-
 // Take adds the figures of a line of statistics, and says whether it was one.
 func (s *Stats) Take(line string) bool {
-	at := strings.Index(line, statsLine)
-	if at < 0 {
+	all, ok := figures.Read(line)
+	if !ok {
 		return false
 	}
 	if s.Answered == nil {
 		s.Answered, s.Passed, s.Declined = map[int]int{}, map[int]int{}, map[int]map[string]int{}
 	}
 	s.Lines++
-	for _, w := range strings.Fields(line[at:]) {
-		name, value, ok := strings.Cut(w, "=")
-		n, err := strconv.Atoi(value)
-		if !ok || err != nil {
-			continue
-		}
-		if name == "errors" {
-			s.Errors += n
-		}
+	s.Errors += all["errors"]
+	for name, n := range all {
 		kind, call, ok := strings.Cut(name, ":")
 		call, reason, _ := strings.Cut(call, "/")
 		nr, err := strconv.Atoi(call)

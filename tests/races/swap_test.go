@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"svcrelay/tests/figures"
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
 	"svcrelay/tests/rig/product"
@@ -65,8 +66,10 @@ func TestSwaps(t *testing.T) {
 			continue
 		}
 		answered := 0
-		for _, l := range regexp.MustCompile(`svcrelay: pid=\d+ answered=(\d+) errors=0 `).FindAllStringSubmatch(string(o.Stderr), -1) {
-			answered += number(l[1])
+		for l := range strings.Lines(string(o.Stderr)) {
+			if f, ok := figures.Read(l); ok && f["errors"] == 0 {
+				answered += f["answered"]
+			}
 		}
 		if answered < 15**iterations {
 			t.Errorf("%s: the library answered only %d calls", o.Name, answered)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"svcrelay/tests/figures"
 	"svcrelay/tests/rig"
 	"svcrelay/tests/rig/guest"
 	"svcrelay/tests/rig/product"
@@ -161,7 +162,7 @@ func judge(t *testing.T, s session, o rig.Outcome) {
 	}
 	// The only thing that may be on standard error is the line of figures.
 	for line := range strings.Lines(string(o.Stderr)) {
-		if !strings.HasPrefix(line, "svcrelay: pid=") {
+		if !strings.HasPrefix(line, figures.Begin) {
 			t.Errorf("on standard error: %s", line)
 		}
 	}

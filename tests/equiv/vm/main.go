@@ -91,7 +91,7 @@ func (w *worker) one(config string, c *cases.Case) bool {
 		w.reply.Done = false
 		return false
 	}
-	f := w.figures(config)
+	f := w.tally(config)
 	begin := time.Now()
 	a, err := w.stock.run(c, alone)
 	f.Seconds["alone"] += time.Since(begin).Seconds()
@@ -214,15 +214,15 @@ func nativeLine(o *outcome, at int) string {
 	return ""
 }
 
-type figures struct{ *cases.Figures }
+type tally struct{ *cases.Figures }
 
-func (w *worker) figures(config string) figures {
+func (w *worker) tally(config string) tally {
 	f := w.reply.Configs[config]
 	if f == nil {
 		f = &cases.Figures{Counts: map[string]*cases.Count{}, Stats: map[string]int{}, Seconds: map[string]float64{}}
 		w.reply.Configs[config] = f
 	}
-	return figures{f}
+	return tally{f}
 }
 
 // untraced are operations whose calls PRoot never stops.
@@ -233,7 +233,7 @@ var untraced = map[string]bool{"umask": true, "socket": true, "listen": true, "f
 	"getuid": true, "geteuid": true, "getgid": true, "getegid": true, "getresuid": true, "getresgid": true,
 	"sys_getuid": true, "sys_geteuid": true, "sys_getgid": true, "sys_getegid": true, "sys_getresuid": true, "sys_getresgid": true}
 
-func (f figures) add(c *cases.Case, a, b *outcome) {
+func (f tally) add(c *cases.Case, a, b *outcome) {
 	f.Ops += len(c.Script)
 	f.Cases++
 	for name, n := range b.took {

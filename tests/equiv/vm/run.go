@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svcrelay/tests/equiv/cases"
+	"svcrelay/tests/figures"
 	"svcrelay/tests/rig/bare"
 	"svcrelay/tests/rig/inside"
 )
@@ -125,8 +125,8 @@ func (s stock) runOnce(c *cases.Case, w way) (*outcome, error) {
 		}
 	}
 	// A script may have written there what does not end a line.
-	for _, l := range strings.Split(strings.TrimSpace(strings.ReplaceAll(said.String(), figuresBegin, "\n"+figuresBegin)), "\n") {
-		if !o.figures(l) && l != "" {
+	for _, l := range strings.Split(strings.TrimSpace(strings.ReplaceAll(said.String(), figures.Begin, "\n"+figures.Begin)), "\n") {
+		if !o.takeFigures(l) && l != "" {
 			o.errs = append(o.errs, l)
 		}
 	}
@@ -227,20 +227,14 @@ func (o *outcome) count(l string) bool {
 	return true
 }
 
-// figuresBegin begins a line of statistics of the library.
-const figuresBegin = "svcrelay: pid="
-
-// figures takes a line of statistics of the library.
-func (o *outcome) figures(l string) bool {
-	if !strings.HasPrefix(l, figuresBegin) {
+// takeFigures takes a line of statistics of the library.
+func (o *outcome) takeFigures(l string) bool {
+	all, ok := figures.Read(l)
+	if !ok {
 		return false
 	}
-	for _, w := range strings.Split(l, " ") {
-		if name, value, ok := strings.Cut(w, "="); ok {
-			if v, err := strconv.Atoi(value); err == nil {
-				o.stats[name] += v
-			}
-		}
+	for name, n := range all {
+		o.stats[name] += n
 	}
 	o.stats["processes"]++
 	return true

@@ -97,7 +97,7 @@ func TestFigures(t *testing.T) {
 	o := &outcome{stats: map[string]int{}, counts: map[string][2]int{}}
 	for _, l := range []string{"svcrelay: pid=12 answered=30 errors=0 last=0 libc=450 ld.so=90 of=5031 answered:79=30 declined:56/number=3",
 		"svcrelay: pid=13 answered=12 errors=1 last=5 libc=450 ld.so=90 of=5031 answered:79=12 declined:56/too-long=3"} {
-		if !o.figures(l) {
+		if !o.takeFigures(l) {
 			t.Errorf("not taken for statistics: %s", l)
 		}
 	}

@@ -189,14 +189,7 @@ func (g *gen) aliasStmt(depth int) {
 		case 4:
 			g.line("for %s {", g.choose("*p > k", "p != q", "st.b < 200", "acc&7 != 0", "k < 5"))
 		}
-		g.line("\tif fuel == 0 {")
-		g.line("\t\tbreak")
-		g.line("\t}")
-		g.line("\tfuel--")
-		g.labels = append(g.labels, &label{})
-		g.aliasBlock(depth + 1)
-		g.labels = g.labels[:len(g.labels)-1]
-		g.line("}")
+		g.loopBody(depth, g.aliasBlock)
 	case 19:
 		g.line("acc += %s", g.choose(
 			fmt.Sprintf("%spoke(p, q, k)", p), fmt.Sprintf("%spoke(q, &m.D[k&7], acc)", p), fmt.Sprintf("%spoke(&word, p, 3)", p),

@@ -286,12 +286,17 @@ func (g *gen) boundsLoop(depth int) {
 	case 8:
 		g.line("for i, j = 0, len(%s)-1; i < j; i, j = i+1, j-1 {", g.choose("s", "t", "r"))
 	}
+	g.loopBody(depth, g.boundsBlock)
+}
+
+// loopBody is what follows a loop's first line: an end for loops that do not come to one, and a block.
+func (g *gen) loopBody(depth int, block func(depth int)) {
 	g.line("\tif fuel == 0 {")
 	g.line("\t\tbreak")
 	g.line("\t}")
 	g.line("\tfuel--")
 	g.labels = append(g.labels, &label{})
-	g.boundsBlock(depth + 1)
+	block(depth + 1)
 	g.labels = g.labels[:len(g.labels)-1]
 	g.line("}")
 }
