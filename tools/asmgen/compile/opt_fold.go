@@ -479,33 +479,19 @@ func (s *simplifier) foldExt(v *value) *value {
 		return s.c(v.w, r)
 	}
 	switch v.op {
-	case opZext8:
-		if ubits(a, 4) <= 8 {
+	case opZext8, opZext16, opSext8, opSext16:
+		n, significant := uint(8), ubits
+		if v.op == opZext16 || v.op == opSext16 {
+			n = 16
+		}
+		if v.op == opSext8 || v.op == opSext16 {
+			significant = sbits
+		}
+		if significant(a, 4) <= n {
 			return a
 		}
-		if x := stripExt(a, 8); x != a {
-			return v.change(opZext8, x)
-		}
-	case opZext16:
-		if ubits(a, 4) <= 16 {
-			return a
-		}
-		if x := stripExt(a, 16); x != a {
-			return v.change(opZext16, x)
-		}
-	case opSext8:
-		if sbits(a, 4) <= 8 {
-			return a
-		}
-		if x := stripExt(a, 8); x != a {
-			return v.change(opSext8, x)
-		}
-	case opSext16:
-		if sbits(a, 4) <= 16 {
-			return a
-		}
-		if x := stripExt(a, 16); x != a {
-			return v.change(opSext16, x)
+		if x := stripExt(a, n); x != a {
+			return v.change(v.op, x)
 		}
 	case opZext32:
 		if a.op == opTrunc {

@@ -48,7 +48,7 @@ var preserved = []asm.Reg{asm.X18, asm.X19, asm.X20, asm.X21, asm.X22, asm.X23, 
 func driver(count int) (asm.Func, error) {
 	b := asm.New("_start")
 	b.Undefined(asm.LR)
-	loop, copyArena, copied, paintLoop, resume, report, exit := b.NewLabel(), b.NewLabel(), b.NewLabel(), b.NewLabel(), b.NewLabel(), b.NewLabel(), b.NewLabel()
+	loop, paintLoop, resume, report, exit := b.NewLabel(), b.NewLabel(), b.NewLabel(), b.NewLabel(), b.NewLabel()
 
 	b.Sub(asm.X, asm.SP, asm.SP, asm.Imm(stateSize))
 	b.MovReg(asm.X, asm.X28, asm.SP)
@@ -70,13 +70,7 @@ func driver(count int) (asm.Func, error) {
 	// The arena gets its contents.
 	b.Ldp(asm.X, asm.X1, asm.X2, asm.At(asm.X9, 8))
 	b.AddrOf(asm.X3, arenaSym, 0)
-	b.Bind(copyArena)
-	b.Cbz(asm.X, asm.X2, copied)
-	b.Ldr(asm.X, asm.X4, asm.Post(asm.X1, 8))
-	b.Str(asm.X, asm.X4, asm.Post(asm.X3, 8))
-	b.Sub(asm.X, asm.X2, asm.X2, asm.Imm(8))
-	b.B(copyArena)
-	b.Bind(copied)
+	copyWords(b)
 	// The stack below the call is painted.
 	b.Ldr(asm.X, asm.X2, asm.At(asm.X9, 24))
 	b.Sub(asm.X, asm.X3, asm.SP, asm.Imm(argsArea))
@@ -156,18 +150,12 @@ func driver(count int) (asm.Func, error) {
 	b.Sub(asm.X, asm.X4, asm.X3, asm.X4)
 	b.Str(asm.X, asm.X4, asm.At(asm.X17, 8))
 	// The arena follows the results.
-	out, outDone, write := b.NewLabel(), b.NewLabel(), b.NewLabel()
+	write := b.NewLabel()
 	b.Ldr(asm.X, asm.X2, asm.At(asm.X9, 16))
 	b.Add(asm.X, asm.X20, asm.X2, asm.Imm(outHead))
 	b.Add(asm.X, asm.X3, asm.X17, asm.Imm(outHead))
 	b.AddrOf(asm.X1, arenaSym, 0)
-	b.Bind(out)
-	b.Cbz(asm.X, asm.X2, outDone)
-	b.Ldr(asm.X, asm.X4, asm.Post(asm.X1, 8))
-	b.Str(asm.X, asm.X4, asm.Post(asm.X3, 8))
-	b.Sub(asm.X, asm.X2, asm.X2, asm.Imm(8))
-	b.B(out)
-	b.Bind(outDone)
+	copyWords(b)
 	b.MovReg(asm.X, asm.X19, asm.X17)
 	b.Bind(write)
 	b.MovImm(asm.X, asm.X0, 1)
@@ -270,4 +258,16 @@ func addCalls(o *obj.Object, calls []Call, stacks map[string]int) error {
 	o.AddData(callsSym, ".data", 8, records, relocs, obj.Local)
 	o.AddData("harness.arenas", ".data", 16, append(arenas, make([]byte, 8)...), arenaRelocs, obj.Local)
 	return nil
+}
+
+// copyWords copies x2 bytes, a multiple of 8, from x1 to x3. It changes x1 to x4.
+func copyWords(b *asm.Builder) {
+	loop, done := b.NewLabel(), b.NewLabel()
+	b.Bind(loop)
+	b.Cbz(asm.X, asm.X2, done)
+	b.Ldr(asm.X, asm.X4, asm.Post(asm.X1, 8))
+	b.Str(asm.X, asm.X4, asm.Post(asm.X3, 8))
+	b.Sub(asm.X, asm.X2, asm.X2, asm.Imm(8))
+	b.B(loop)
+	b.Bind(done)
 }
