@@ -80,6 +80,7 @@ func addModes(n *patcher.Numbers, m translate.Modes) {
 	}
 	if m&translate.Termux != 0 {
 		n.Add(nocgo.SysClose)
+		n.Add(nocgo.SysSocket)
 	}
 	for nr := uintptr(0); nr < patcher.MaxNumber && m&translate.Release != 0; nr++ {
 		if translate.Passes(nr) {
@@ -112,6 +113,9 @@ func modeEffects(n *patcher.Numbers, m translate.Modes) {
 			n.Remove(nr)
 		}
 	}
+	if m&translate.Termux != 0 {
+		n.Add(nocgo.SysSocket)
+	}
 	n.Remove(nocgo.SysGetgroups)
 	n.Remove(nocgo.SysGetresuid)
 	n.Remove(nocgo.SysGetresgid)
@@ -126,6 +130,9 @@ func modeEffects(n *patcher.Numbers, m translate.Modes) {
 
 // watchModes tells the view, once the sites are published, of what can happen without passing through one of them.
 func watchModes(m translate.Modes) {
+	if m&translate.Termux != 0 && plan.Unseen(nocgo.SysSocket) {
+		view.MissSockets()
+	}
 	if m&translate.Identity == 0 {
 		return
 	}

@@ -19,6 +19,8 @@ type Board struct {
 	Sockets  uint32             // places of Names given away
 	Watched  [boardPids]uint32  // processes or threads that a debugger among the guests watches
 	Names    [boardNames]uint64 // hashes of the names of sockets for which PRoot has made a binding
+	Heirs    [boardHeirs]uint32 // processes that have descriptors which PRoot knows by their numbers (madeup.go)
+	Heirless uint32             // there was no place for one
 }
 
 // BoardMagic is at the beginning of a board.

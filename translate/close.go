@@ -7,8 +7,9 @@ import "svcrelay/nocgo"
 //   - The end of a pipe for reading it keeps open itself, as long as somebody can write.
 //   - The number of a socket that it made up for another kind it forgets, and that of the program's /proc/self/auxv.
 //
-// None of these is a directory, or a regular file with other rights than auxv's, so such a descriptor is closed here. It is not
-// noticed if another descriptor of the program was put over one of those before, by dup2. What PRoot lends to a thread (lend.go) it takes back at
+// None of these is a directory, or a regular file with other rights than auxv's, so such a descriptor is closed here, unless
+// its number was one of those before and another was put over it, as dup2 does (madeup.go). Who opens auxv is left to PRoot in
+// all that follows (open). What PRoot lends to a thread (lend.go) it takes back at
 // any stop, and so at that of a close: then it is left to PRoot. The others might wait, as a socket whose data are to be sent
 // first, which matters where a thread can be cancelled.
 func (v *View) closing(s *Scratch, c *Call) (uintptr, Reason) {
@@ -18,6 +19,9 @@ func (v *View) closing(s *Scratch, c *Call) (uintptr, Reason) {
 	}
 	if v.lending != 0 || v.missing {
 		return 0, Rights
+	}
+	if v.knowsNumber(c.Arg[0]) {
+		return 0, Address
 	}
 	if nocgo.Failed(nocgo.Raw(nocgo.SysFstat, c.Arg[0], s.statAddr(), 0, 0, 0, 0)) {
 		return 0, Descriptor

@@ -13,6 +13,7 @@ import (
 func TestClosing(t *testing.T) {
 	dir := tree(t, "root/f")
 	g := configure(t, dir+"/root", "", 1000)
+	newBoard(g.v)
 	open := func(path string, flags int) uintptr {
 		fd, err := unix.Open(path, flags, 0)
 		if err != nil {

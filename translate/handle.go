@@ -121,7 +121,7 @@ func (v *View) answer(s *Scratch, c *Call) (ret uintptr, why Reason) {
 		return v.socketName(s, c)
 	default:
 		if Passes(c.Nr) {
-			return v.pass(c)
+			return v.pass(s, c)
 		}
 		return v.change(s, c)
 	}

@@ -46,7 +46,7 @@ func fits(nr uintptr, m Modes) bool {
 		return true // answered in Identity only
 	case nocgo.SysFcntl, nocgo.SysPipe2, nocgo.SysDup3, nocgo.SysEventfd2, nocgo.SysEpollCreate1, nocgo.SysTimerfdCreate,
 		nocgo.SysSignalfd4, nocgo.SysInotifyInit1, nocgo.SysSocketpair, nocgo.SysSocket:
-		return true // answered in Release only
+		return true // answered in Release only; socket is seen under Termux's fork
 	case nocgo.SysClose:
 		return true // answered under Termux's fork only; looks at what is lent
 	case nocgo.SysUname:

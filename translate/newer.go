@@ -51,6 +51,10 @@ func (v *View) open2(s *Scratch, c *Call) (uintptr, Reason) {
 	if !v.stopsAt(s, nocgo.SysOpenat2, &v.stopsOpen) {
 		return 0, Unstopped
 	}
+	v.begin(s, c.Arg[0], c.Arg[1])
+	if v.leavesAuxv(s) {
+		return 0, Proc
+	}
 	if v.modes&(Identity|HardLinks) != 0 {
 		return 0, Number
 	}

@@ -14,6 +14,9 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 		v.ownDescriptors(s)
 		return nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, 0, 0, 0), Answered
 	}
+	if v.leavesAuxv(s) {
+		return 0, Proc
+	}
 	if errno != 0 || why != Answered {
 		return outcome(errno, why)
 	}
@@ -58,6 +61,18 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 		v.adopt(s, r)
 	}
 	return v.priority(s, r)
+}
+
+// leavesAuxv withdraws where /proc/self/auxv is about to be opened, and s.path says so: Termux's fork corrects what is read of
+// it, and stops the thread at the calls that follow for that, those of the trampoline page among them. It looks at nothing but
+// the text.
+func (v *View) leavesAuxv(s *Scratch) bool {
+	const auxv = "/proc/self/auxv\x00" // read by words
+	if v.modes&Upstream != 0 || !nocgo.EqualWords(s.pathAddr(), stringAddr(auxv), uintptr(len(auxv))) {
+		return false
+	}
+	v.Withdraw()
+	return true
 }
 
 // mayWait declines an open that could block: of anything that is now neither a regular file nor a directory nor a link,

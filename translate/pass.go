@@ -9,8 +9,11 @@ import "svcrelay/nocgo"
 // futex, epoll_pwait and pselect6 are left to PRoot whatever they ask for, and have no sites: one instruction in libc may
 // wake or wait, and in glibc up to 2.40 a thread that waits may be cancelled right there, with the unwinding to begin at the
 // instruction. It must be where libc knows it to be.
-func (v *View) pass(c *Call) (uintptr, Reason) {
+func (v *View) pass(s *Scratch, c *Call) (uintptr, Reason) {
 	const setLockWait, ofdSetLockWait = 7, 38 // F_SETLKW, F_OFD_SETLKW
+	if c.Nr == nocgo.SysSocket && v.modes&Termux != 0 {
+		return v.socket(s, c)
+	}
 	if v.modes&Release == 0 {
 		return 0, Number
 	}

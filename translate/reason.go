@@ -26,7 +26,7 @@ const (
 	Twin              // a hard link that PRoot makes of symbolic links, or nearly
 	Waits             // the open could block, where a blocked thread could not be cancelled
 	Differs           // the two lines of PRoot differ here
-	Address           // an address of a socket that PRoot may make up
+	Address           // a socket that PRoot may make up, or its address
 	Unstopped         // PRoot does not stop there: the kernel answers
 	reasons
 )

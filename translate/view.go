@@ -45,6 +45,9 @@ type View struct {
 	kept       [4]uint64
 	lent       [lenders]uint32
 
+	madeUp [madeUpNumbers]uint64 // see madeup.go: threads and descriptors
+	heir   uint32                // heirUnknown, heirNot or heirMaybe
+
 	board   uintptr // a Board, or 0
 	watched uint32  // its Count when Watched was last looked at
 
@@ -137,6 +140,7 @@ func (v *View) Blind() {
 	}
 	v.ttl = 0
 	v.lone = 0 // another C library may make threads
+	v.MissSockets()
 	nocgo.StoreRelease32(&v.track, 0)
 }
 

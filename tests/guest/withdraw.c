@@ -131,6 +131,21 @@ static void trace_me(void)
 		ptrace(PTRACE_CONT, p, 0, WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status));
 }
 
+// auxv has PRoot watch the calls that follow, as Termux's fork does: it must not take the library's own for the program's. The
+// path is where nobody needs to ask whether it can be read.
+static void auxv(void)
+{
+	struct stat st;
+	char own[4096], part[16];
+	strcpy(own, path);
+	stat(own, &st);
+	int fd = open("/proc/self/auxv", O_RDONLY);
+	result("stat", stat(own, &st));
+	result("read", read(fd, part, sizeof part));
+	result("stat after read", stat(own, &st));
+	result("close", close(fd));
+}
+
 int main(int argc, char **argv)
 {
 	self = argv[0];
@@ -173,6 +188,8 @@ int main(int argc, char **argv)
 		trace_me();
 	else if (strcmp(kind, "long-socket") == 0)
 		long_socket(dir);
+	else if (strcmp(kind, "auxv") == 0)
+		auxv();
 	else if (strcmp(kind, "nothing") != 0)
 		return 2;
 	look("self, after");

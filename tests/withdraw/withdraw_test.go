@@ -35,6 +35,7 @@ var kinds = map[string][]string{
 	"filter":         {"self, after", "executed"},
 	"trace-me":       {"traced", "executed, traced"},
 	"attach":         {"beside, after", "executed beside"},
+	"auxv":           nil, // Termux's fork: "self, after"
 	"long-socket":    {"self, after", "executed", "beside, after", "executed beside"},
 }
 
