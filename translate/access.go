@@ -3,7 +3,7 @@ package translate
 import "svcrelay/nocgo"
 
 // access answers faccessat, which always follows links. It declines modes that the kernel refuses, because PRoot
-// resolves the path first.
+// resolves the path first (Flags). It proves of the path what begin and chase prove.
 func (v *View) access(s *Scratch, c *Call) (uintptr, Reason) {
 	mode := uintptr(uint32(c.Arg[2]))
 	if mode&^7 != 0 {

@@ -6,7 +6,7 @@ import "svcrelay/nocgo"
 const searchable = 0o111
 
 // chmod answers fchmodat, which follows links. What is remembered of a directory is forgotten where the new mode may
-// close it to somebody.
+// close it to somebody. It proves that the final component is no link. It declines only paths; in modes also what look declines.
 func (v *View) chmod(s *Scratch, c *Call) (uintptr, Reason) {
 	errno, why := uintptr(0), Answered
 	closes := c.Arg[2]&searchable != searchable
@@ -30,7 +30,8 @@ func (v *View) chmod(s *Scratch, c *Call) (uintptr, Reason) {
 
 // chmodOpen answers fchmodat of /proc/self/fd/N, which begin has found: C libraries without fchmodat2 change the mode of what is
 // certainly no link like that. PRoot makes it the number of the thread and leaves the link itself to the kernel. The rights
-// that it lends are on what the descriptor is of.
+// that it lends are on what the descriptor is of. Declined are a descriptor that is none (Proc), one of something that PRoot lends
+// rights (Rights), and one of a hard link that it made (Twin).
 func (v *View) chmodOpen(s *Scratch, c *Call) (uintptr, Reason) {
 	fd := v.ownDescriptor(s)
 	if nocgo.Failed(nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, s.call, s.statAddr(), 0, 0, 0)) {
@@ -56,7 +57,8 @@ func (v *View) chmodOpen(s *Scratch, c *Call) (uintptr, Reason) {
 
 // chown answers fchownat. Another owner or group may have less rights; where everybody may search, nobody is shut out.
 //
-// It declines a descriptor's own file (an empty path), which change handles.
+// It proves that the final component is no link, or that the call does not follow links. It declines a descriptor's own file (an
+// empty path: Empty), which change handles; in modes also what look declines.
 func (v *View) chown(s *Scratch, c *Call) (uintptr, Reason) {
 	errno, why := v.inspect(s, c.Arg[0], c.Arg[1], c.Arg[4]&nocgo.AtSymlinkNofollow == 0)
 	if errno != 0 || why != Answered {
@@ -116,7 +118,8 @@ func (v *View) inspect(s *Scratch, dirfd, path uintptr, follow bool) (errno uint
 	}
 }
 
-// utimens answers utimensat. Without a path it is about the descriptor, and PRoot has nothing to translate.
+// utimens answers utimensat. Without a path it is about the descriptor, and PRoot has nothing to translate. It proves that the
+// final component is no link, or that the call does not follow links. Declined is an empty path without a descriptor (Empty).
 func (v *View) utimens(s *Scratch, c *Call) (uintptr, Reason) {
 	flags := c.Arg[3]
 	if c.Arg[1] == 0 {
@@ -140,7 +143,8 @@ func (v *View) utimens(s *Scratch, c *Call) (uintptr, Reason) {
 	return v.priority(s, r)
 }
 
-// truncate answers truncate.
+// truncate answers truncate. It proves that the final component is no link, and declines only paths; in modes also what look
+// declines.
 func (v *View) truncate(s *Scratch, c *Call) (uintptr, Reason) {
 	errno, why := v.resolve(s, nocgo.AtFdcwd, c.Arg[0], true)
 	if errno != 0 || why != Answered {

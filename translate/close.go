@@ -10,7 +10,7 @@ import "svcrelay/nocgo"
 // None of these is a directory, or a regular file with other rights than auxv's, so such a descriptor is closed here, unless
 // its number was one of those before and another was put over it, as dup2 does (madeup.go). Who opens auxv is left to PRoot in
 // all that follows (open). What PRoot lends to a thread (lend.go) it takes back at
-// any stop, and so at that of a close: then it is left to PRoot. The others might wait, as a socket whose data are to be sent
+// any stop, and so at that of a close: then it is left to PRoot (Rights). Others (Waits) might wait, as a socket whose data are to be sent
 // first, which matters where a thread can be cancelled.
 func (v *View) closing(s *Scratch, c *Call) (uintptr, Reason) {
 	const rights, ownerReads = 0o7777, 0o400

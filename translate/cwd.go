@@ -6,7 +6,7 @@ import "svcrelay/nocgo"
 // in it.
 //
 // PRoot walks the text before it answers: here its directory is looked at on the host. One that is not there any more,
-// or not by that name, is declined. Of the buffer nothing but the text and its NUL is written.
+// or not by that name, is declined (Directory, Changed and the like). Of the buffer nothing but the text and its NUL is written.
 func (v *View) getcwd(s *Scratch, c *Call) (uintptr, Reason) {
 	buf, size := c.Arg[0], c.Arg[1]
 	if size == 0 {

@@ -78,7 +78,10 @@ func (v *View) disguiseStat(s *Scratch) Reason {
 	return v.disguise(uintptr(unsafe.Pointer(&s.stat.UID)), uintptr(unsafe.Pointer(&s.stat.GID)))
 }
 
-// fstat answers fstat, where PRoot stops at it.
+// fstat answers fstat, where PRoot stops at it: where it fakes an identity or makes hard links of symbolic ones (otherwise Number).
+// It proves that the descriptor is of no such link, by the text of its own link in /proc, and knows whom PRoot shows as the owner.
+// Declined are descriptors of such links and of removed files (Twin), owners that are not known any more (Owner), and buffers that
+// cannot be written (Memory).
 func (v *View) fstat(s *Scratch, c *Call) (uintptr, Reason) {
 	if v.modes&(Identity|HardLinks) == 0 {
 		return 0, Number

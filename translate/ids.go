@@ -9,7 +9,11 @@ const (
 	idsChanged        // a thread has changed its identity: nothing is known any more in this process
 )
 
-// ids answers the calls that ask for the faked identity. The first answer to each is PRoot's own, and is kept.
+// identity answers the calls that ask for the faked identity, where there is one; without PRoot does not stop at them (Number).
+//
+// It proves that no thread of the process has changed its identity yet, as far as the C library makes it: the first answer to
+// each is PRoot's own, and is kept. Declined is all that asks for an identity after setuid or one of its like, or where those
+// may happen unseen (Owner): PRoot changes its records of threads, and of none but the caller.
 func (v *View) identity(s *Scratch, c *Call) (uintptr, Reason) {
 	if v.faked == 0 {
 		return 0, Number // PRoot does not stop at these
@@ -41,7 +45,8 @@ func (v *View) oneID(nr uintptr) (uint32, Reason) {
 	return id, Answered
 }
 
-// threeIDs answers getresuid or getresgid: the kernel stores what PRoot itself has, then PRoot replaces it. Termux's fork
+// threeIDs answers getresuid or getresgid. Declined are, besides what identity declines: saved ids that could not be learnt, and
+// with a PRoot that may be Termux's ids with other upper halves (Owner); what the kernel or we cannot store (Memory). How it is done: the kernel stores what PRoot itself has, then PRoot replaces it. Termux's fork
 // replaces only the lower halves, so all is well only where the upper ones are equal. first is the place in v.kept of the
 // real id, and saved the saved one.
 func (v *View) threeIDs(s *Scratch, c *Call, own uint32, first uintptr, saved uint32) (uintptr, Reason) {
@@ -77,7 +82,8 @@ func (v *View) threeIDs(s *Scratch, c *Call, own uint32, first uintptr, saved ui
 // MissIdentity tells the View that setuid or one of its like may happen unseen.
 func (v *View) MissIdentity() { nocgo.StoreRelease32(&v.ids, idsChanged) }
 
-// changeIdentity is told of setuid and its like before they are done.
+// changeIdentity is told of setuid and its like before they are done. It answers none of them: what PRoot makes of them depends
+// on its records (Owner). Without a faked identity PRoot does not stop at them (Number).
 func (v *View) changeIdentity() (uintptr, Reason) {
 	if v.faked == 0 {
 		return 0, Number

@@ -23,7 +23,8 @@ func (v *View) find(s *Scratch, dirfd, path uintptr, follow bool) (errno uintptr
 // mkdir answers mkdirat, which does not follow a link at the end unless slashes follow it. Making something makes
 // nothing wrong that is remembered.
 //
-// It declines the guest path of a binding: Termux's fork looks at the place that the binding covers.
+// It declines the guest path of a binding: Termux's fork looks at the place that the binding covers. In modes it also declines
+// what look does.
 func (v *View) mkdir(s *Scratch, c *Call) (uintptr, Reason) {
 	errno, why := v.resolveNew(s, c.Arg[0], c.Arg[1])
 	if errno != 0 || why != Answered {
@@ -34,7 +35,8 @@ func (v *View) mkdir(s *Scratch, c *Call) (uintptr, Reason) {
 	return v.priority(s, r)
 }
 
-// mknod answers mknodat. PRoot follows a link at the end, which the kernel alone would not do.
+// mknod answers mknodat. PRoot follows a link at the end, which the kernel alone would not do. It proves that there is none, and
+// declines only paths; in modes also what look declines.
 func (v *View) mknod(s *Scratch, c *Call) (uintptr, Reason) {
 	errno, why := v.resolve(s, c.Arg[0], c.Arg[1], true)
 	if errno != 0 || why != Answered {

@@ -10,7 +10,11 @@ const (
 	stopsThere
 )
 
-// access2 answers faccessat2 where PRoot stops at it. PRoot follows links whatever the flags say.
+// access2 answers faccessat2 where PRoot stops at it (otherwise Unstopped). PRoot follows links whatever the flags say.
+//
+// It proves that the final component is no link. Declined are modes and flags that the kernel refuses (Flags), an empty path
+// without a descriptor (Empty), and everything where Android's policy may forbid the call, or PRoot fakes an identity or makes hard
+// links of symbolic ones (Number).
 func (v *View) access2(s *Scratch, c *Call) (uintptr, Reason) {
 	const eaccess = 0x200 // AT_EACCESS
 	mode, flags := uintptr(uint32(c.Arg[2])), uintptr(uint32(c.Arg[3]))
@@ -46,6 +50,9 @@ func (v *View) access2(s *Scratch, c *Call) (uintptr, Reason) {
 
 // open2 answers openat2 where PRoot stops at it: it makes an openat of it, with the flags and the mode of as much of the
 // structure as it knows, and what says how to resolve the path is dropped.
+//
+// It proves and declines what open does. Declined are besides: structures that are too short (Flags) or cannot be read (Memory),
+// everything where PRoot fakes an identity or makes hard links of symbolic ones (Number). Where PRoot does not stop: Unstopped.
 func (v *View) open2(s *Scratch, c *Call) (uintptr, Reason) {
 	const known = 24 // the size of struct open_how
 	if !v.stopsAt(s, nocgo.SysOpenat2, &v.stopsOpen) {
@@ -110,7 +117,7 @@ func (v *View) switches(s *Scratch) uint64 {
 	return nocgo.Load64(s.restAddr() + voluntary)
 }
 
-// uname answers uname: without --kernel-release no PRoot for arm64 changes what the kernel says.
+// uname answers uname: without --kernel-release no PRoot for arm64 changes what the kernel says. With it all is declined (Number).
 func (v *View) uname(c *Call) (uintptr, Reason) {
 	if v.modes&Release != 0 {
 		return 0, Number

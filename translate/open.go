@@ -7,6 +7,9 @@ import "svcrelay/nocgo"
 // It proves that the final component is no link, or that the call does not follow links (O_NOFOLLOW, or O_CREAT
 // with O_EXCL), and leaves everything else about the flags to the kernel, as PRoot does. A dangling link is
 // resolved in guest terms, so that O_CREAT creates its target where PRoot would.
+//
+// Declined are, besides paths: what would be made with another group where PRoot lends rights (Rights), what may block where a
+// blocked thread could not be cancelled (Waits), and with a PRoot that may be Termux's /proc/self/auxv, with all that follows (Proc).
 func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 	flags := c.Arg[2]
 	errno, why := v.begin(s, c.Arg[0], c.Arg[1])

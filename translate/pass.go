@@ -3,8 +3,8 @@ package translate
 import "svcrelay/nocgo"
 
 // pass answers calls that PRoot stops at with --kernel-release only to replace them where the kernel lacks them: the
-// kernel's answer is PRoot's. Those that wait for another process's lock are left to PRoot. So is socket, unless PRoot is
-// certain to be of the line that does not look at it otherwise.
+// kernel's answer is PRoot's. Those that wait for another process's lock are left to PRoot (Flags). So is socket, unless PRoot is
+// certain to be of the line that does not look at it otherwise (Differs). Without the mode PRoot does not stop (Number).
 //
 // futex, epoll_pwait and pselect6 are left to PRoot whatever they ask for, and have no sites: one instruction in libc may
 // wake or wait, and in glibc up to 2.40 a thread that waits may be cancelled right there, with the unwinding to begin at the

@@ -5,6 +5,8 @@ import "svcrelay/nocgo"
 // unlink answers unlinkat, which does not follow a link at the end unless slashes follow it. Like PRoot it removes the
 // host's side of a binding.
 //
+// It proves that the directory of the final component is what PRoot finds, and declines only paths; in modes also what look declines.
+//
 // Removing a name makes wrong what was found through a link of that name; removing a directory, also what is remembered
 // of it (uproot.go).
 func (v *View) unlink(s *Scratch, c *Call) (uintptr, Reason) {

@@ -172,7 +172,8 @@ func (v *View) straight(c *Call) uintptr {
 }
 
 // accept answers accept and accept4. The peer of a Unix socket has a path only if it was bound, which clients seldom
-// are: then PRoot is asked for it, by way of the new descriptor and with the same buffer.
+// are: then PRoot is asked for it, by way of the new descriptor and with the same buffer. Declined is what could block where a
+// blocked thread could not be cancelled (Waits), and a length that cannot be read (Memory).
 func (v *View) accept(s *Scratch, c *Call) (uintptr, Reason) {
 	addr, lenAt := c.Arg[1], c.Arg[2]
 	if s.Quick && blocks(c.Arg[0]) {

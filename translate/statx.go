@@ -15,7 +15,12 @@ const (
 //
 // Termux's fork looks at the file again after the kernel did: it makes up an answer of its own where the kernel
 // refuses the flags or the mask or lacks the call, so these are declined, and so are all failures but a missing
-// file or directory.
+// file or directory (Flags, or as missingOr says).
+//
+// It proves that the final component is no link, or that the call does not follow links. Declined are besides: an empty path
+// without AT_EMPTY_PATH or without a descriptor (Empty). In modes: with hard links that are symbolic ones an empty path, where
+// the PRoots look for the file in different ways, and an answer that does not say what kind of file it is (Twin); with a faked
+// identity an answer without mode or owner, of something that PRoot lends rights (Rights), and a group for which the PRoots differ (Owner).
 func (v *View) statx(s *Scratch, c *Call) (uintptr, Reason) {
 	flags, mask, buf := uintptr(uint32(c.Arg[2])), uintptr(uint32(c.Arg[3])), c.Arg[4]
 	if flags&^statxFlags != 0 || flags&statxSync == statxSync || mask&^statxMask != 0 {

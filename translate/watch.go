@@ -5,7 +5,7 @@ import "svcrelay/nocgo"
 // watch answers inotify_add_watch, whose paths start at the current directory.
 //
 // It proves that the final component is no link, or that the call does not follow links. The descriptor and the mask
-// are the kernel's business: PRoot resolves the path first.
+// are the kernel's business: PRoot resolves the path first. It declines only paths.
 func (v *View) watch(s *Scratch, c *Call) (uintptr, Reason) {
 	const dontFollow = 0x02000000 // IN_DONT_FOLLOW
 	errno, why := v.begin(s, nocgo.AtFdcwd, c.Arg[1])
@@ -20,7 +20,7 @@ func (v *View) watch(s *Scratch, c *Call) (uintptr, Reason) {
 }
 
 // fileHandle answers name_to_handle_at. PRoot knows no flag of it: it follows a link at the end, which the kernel does only
-// if it is asked to. A flag that PRoot takes for another one is declined.
+// if it is asked to. It proves that there is none. A flag that PRoot takes for another one is declined (Flags).
 func (v *View) fileHandle(s *Scratch, c *Call) (uintptr, Reason) {
 	flags := uintptr(uint32(c.Arg[4]))
 	if flags&^(nocgo.AtSymlinkFollow|nocgo.AtEmptyPath) != 0 {

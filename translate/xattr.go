@@ -5,7 +5,8 @@ import "svcrelay/nocgo"
 // xattr answers getxattr, lgetxattr, listxattr and llistxattr, whose paths start at the current directory.
 //
 // It proves that the final component is no link, or that the call does not follow links. Names and buffers are the
-// kernel's business.
+// kernel's business. Declined are access control lists that are read where PRoot fakes an identity: they show rights that it may
+// have lent (Rights).
 func (v *View) xattr(s *Scratch, c *Call, follow bool) (uintptr, Reason) {
 	errno, why := v.begin(s, nocgo.AtFdcwd, c.Arg[0])
 	if errno != 0 || why != Answered {
@@ -38,6 +39,10 @@ func (v *View) xattr(s *Scratch, c *Call, follow bool) (uintptr, Reason) {
 //
 // It proves what xattr proves. Attributes of users and of the administrator close nothing; with any other, such as an
 // access control list, what is remembered below the path is forgotten.
+//
+// It declines everything where PRoot fakes an identity or makes hard links of symbolic ones: what it lends for the time of the call
+// decides what the kernel allows and what an access control list makes of the mode, and the call may end at such a link. Then
+// change has PRoot do it and forgets what is remembered (Effect).
 func (v *View) setXattr(s *Scratch, c *Call, follow bool) (uintptr, Reason) {
 	errno, why := v.find(s, nocgo.AtFdcwd, c.Arg[0], follow)
 	if errno != 0 || why != Answered {
