@@ -135,7 +135,7 @@ run_tests() {
 	if [ "${1:-}" = all ]; then
 		export SVCRELAY_LONG=1
 	else
-		say "leaving out what takes long: the faults of equiv, half of the machines and the large numbers of abi; \"./build.sh test all\" runs them, too"
+		say "leaving out what takes long: the faults of equiv, the large numbers of abi, gdb and guarded control stacks; \"./build.sh test all\" runs them, too"
 	fi
 	say "go test"
 	watch $$ &

@@ -13,16 +13,13 @@ import (
 // few is how much of what is repeated often is done in most cells, in percent.
 const few = "2"
 
-// TestCells runs every check in every cell and writes out/abi.json. A plain test boots half of the machines.
+// TestCells runs every check in every cell and writes out/abi.json.
 func TestCells(t *testing.T) {
 	rig.NeedVM(t)
 	cells := make([][]Cell, len(machines))
 	t.Run("on", func(t *testing.T) {
 		for i, m := range machines {
 			t.Run(m.kernel+" "+m.cpu, func(t *testing.T) {
-				if m.later {
-					rig.NeedTime(t)
-				}
 				t.Parallel()        // as many at a time as the rig has places for
 				cells[i] = []Cell{} // not nil: earlier results of this machine are over
 				cells[i] = boot(t, m)
