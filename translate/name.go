@@ -7,8 +7,13 @@ import "svcrelay/nocgo"
 // and what it could read can be read here. Only then is it known whether the path was a single name; if not, nothing
 // has happened that counts (a lookup has no effects), and the general way is taken until single names are seen again.
 //
+// The path is read twice, so nobody may replace it in between: where somebody else has the memory, this is not done.
+//
 // What is not certain here is not done: then the general way begins from the start.
 func (v *View) statName(s *Scratch, c *Call, flags uintptr) (ret uintptr, why Reason, done bool) {
+	if v.crowded(s) {
+		return 0, Answered, false
+	}
 	v.reset(s)
 	fd := uintptr(int64(int32(c.Arg[0])))
 	if nocgo.Failed(nocgo.Raw(nocgo.SysFstat, fd, s.statAddr(), 0, 0, 0, 0)) ||
