@@ -99,6 +99,40 @@ func TestRaced(t *testing.T) {
 	}
 }
 
+// A path that another thread replaces is read once. Here it is replaced as soon as the kernel has read it: a path that only
+// the guest has must not be looked up on the host and then be taken for the name that follows.
+func TestReplacedPath(t *testing.T) {
+	crowd(t)
+	dir := tree(t, "root/d/f", "root/only-in-the-guest")
+	g := configure(t, dir+"/root", "", 1000)
+	fd, err := syscall.Open(dir+"/root/d", syscall.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	path, out := buffer(64), buffer(256)
+	look := func(text string) {
+		t.Helper()
+		copy(path, text+"\x00")
+		r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{uintptr(fd), addr(path), addr(out)}})
+		if r != 0 || why != Answered {
+			t.Errorf("%s: %d %v", text, int64(r), why)
+		}
+	}
+	for range 3 {
+		look("f") // now the directory is remembered, and single names are expected
+	}
+	nocgo.HostRaw = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+		r := nocgo.HostSyscall(nr, a0, a1, a2, a3, a4, a5)
+		if a1 == addr(path) {
+			copy(path, "f\x00")
+		}
+		return r
+	}
+	defer func() { nocgo.HostRaw = nocgo.HostSyscall }()
+	look("/only-in-the-guest")
+}
+
 // The kernel is asked whenever it could matter, and seldom where the C library says that there is one thread.
 func TestCompany(t *testing.T) {
 	g := configure(t, tree(t, "root/f")+"/root", "", 0)
