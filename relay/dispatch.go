@@ -82,11 +82,12 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 // everything.
 //
 //   - A filter of the program's own would see host paths in raw calls. One set through libc's syscall function is not
-//     noticed, but the promise not to gain privileges that goes before it is.
+//     noticed, but the promise not to gain privileges that goes before it is. The same is true of a program that has its
+//     calls sent to itself, depending on where they are made (PR_SET_SYSCALL_USER_DISPATCH).
 //   - PRoot stops a process at every call, raw ones too, once it has asked to be traced by its parent. The program that
 //     it executes then, and one to which a debugger attaches, learn it from the board.
 func confines(c *translate.Call) bool {
-	const setSeccomp, setNoNewPrivileges, traceMe = 22, 38, 0
+	const setSeccomp, setNoNewPrivileges, setUserDispatch, traceMe = 22, 38, 59, 0
 	const setFilter = 1
 	switch c.Nr {
 	case nocgo.SysSeccomp: // what is above only asks
@@ -94,7 +95,9 @@ func confines(c *translate.Call) bool {
 			return false
 		}
 	case nocgo.SysPrctl: // its first parameter is an int
-		if uint32(c.Arg[0]) != setSeccomp && uint32(c.Arg[0]) != setNoNewPrivileges {
+		switch uint32(c.Arg[0]) {
+		case setSeccomp, setNoNewPrivileges, setUserDispatch:
+		default:
 			return false
 		}
 	case nocgo.SysPtrace:

@@ -15,6 +15,7 @@ func TestConfines(t *testing.T) {
 	}{
 		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{22, 2}}, true},
 		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{38, 1}}, true},
+		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{59, 1}}, true},
 		{translate.Call{Nr: nocgo.SysPrctl, Arg: [6]uintptr{5<<32 | 22, 2}}, true}, // an int
 		{translate.Call{Nr: nocgo.SysSeccomp, Arg: [6]uintptr{1}}, true},
 		{translate.Call{Nr: nocgo.SysPtrace, Arg: [6]uintptr{0}}, true},

@@ -49,9 +49,13 @@ func (v *View) chmodOpen(s *Scratch, c *Call) (uintptr, Reason) {
 	if mode&nocgo.ModeType != nocgo.ModeDirectory || c.Arg[2]&searchable == searchable {
 		return nocgo.Raw(nocgo.SysFchmodat, nocgo.AtFdcwd, s.call, c.Arg[2], 0, 0, 0), Answered
 	}
+	root := v.rootMark(s)
 	nocgo.Add32(&v.gen, 1)
 	r := nocgo.Raw(nocgo.SysFchmodat, nocgo.AtFdcwd, s.call, c.Arg[2], 0, 0, 0)
 	nocgo.Add32(&v.gen, 1)
+	if !nocgo.Failed(r) {
+		v.rootMoved(s, root)
+	}
 	return r, Answered
 }
 
@@ -80,6 +84,9 @@ func (v *View) attribute(s *Scratch, closes bool, nr, a2, a3, a4 uintptr) (uintp
 	}
 	if why := v.complete(s); why != Answered {
 		return 0, why
+	}
+	if v.closesRoot(s) {
+		return 0, Withdrawn
 	}
 	n := s.hostLen
 	v.seal(s)

@@ -159,8 +159,8 @@ func (v *View) rebind(hash uint64) {
 	nocgo.StoreRelease64(&b.Names[i], hash)
 }
 
-// rebindAny is rebind for a name that cannot be told: nobody of the session answers any more.
-func (v *View) rebindAny() {
+// withdrawAll ends the Views of all processes of this PRoot.
+func (v *View) withdrawAll() {
 	if v.board == 0 {
 		v.Withdraw()
 		return

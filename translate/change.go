@@ -82,11 +82,19 @@ func (v *View) staysOpen(s *Scratch, c *Call) bool {
 	return s.stat.Mode&nocgo.ModeType != nocgo.ModeDirectory || c.Nr == nocgo.SysFchown && s.stat.Mode&searchable == searchable
 }
 
-// counted issues a call that ends what is remembered under a counter.
+// counted issues a call that ends what is remembered under a counter. It may be about any directory, the rootfs itself
+// among them, unless only links are forgotten.
 func (v *View) counted(s *Scratch, c *Call, counter *uint32) uintptr {
+	root := uint64(0)
+	if counter == &v.gen {
+		root = v.rootMark(s)
+	}
 	nocgo.Add32(counter, 1)
 	r := v.plain(s, c)
 	nocgo.Add32(counter, 1)
+	if counter == &v.gen && !nocgo.Failed(r) {
+		v.rootMoved(s, root)
+	}
 	return r
 }
 

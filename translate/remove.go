@@ -28,6 +28,9 @@ func (v *View) unlink(s *Scratch, c *Call) (uintptr, Reason) {
 	if why := v.complete(s); why != Answered {
 		return 0, why
 	}
+	if v.movesRoot(s) {
+		return 0, Withdrawn
+	}
 	n := s.hostLen
 	v.seal(s)
 	mark := v.uproot(s, n)

@@ -84,17 +84,6 @@ func (v *View) rename(s *Scratch, c *Call) (uintptr, Reason) {
 	return r, Answered
 }
 
-// movesRoot ends the View where the host path in s.host is the rootfs's or one above it: with another thing in its place
-// PRoot answers by other rules.
-func (v *View) movesRoot(s *Scratch) bool {
-	root, n := v.hostText(0)
-	if !contains(s.hostAddr(), s.hostLen, root, n) {
-		return false
-	}
-	v.Withdraw()
-	return true
-}
-
 // first is the reason for which the first of two paths is declined.
 func first(why Reason) Reason {
 	if why == Answered {

@@ -37,7 +37,7 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 		// sees: that must be known.
 		got, able := peek(s.statAddr(), at, size)
 		if !able {
-			v.rebindAny()
+			v.withdrawAll()
 		}
 		if !got || nocgo.Load16(s.statAddr()) != afUnix {
 			return 0, Memory
@@ -80,7 +80,7 @@ func (v *View) address(s *Scratch, c *Call) (uintptr, Reason) {
 		if n := path + n - name; v.ownName(name, n) {
 			v.rebind(leaf)
 		} else {
-			v.rebindAny()
+			v.withdrawAll()
 		}
 		return 0, why
 	}

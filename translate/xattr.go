@@ -56,6 +56,9 @@ func (v *View) setXattr(s *Scratch, c *Call, follow bool) (uintptr, Reason) {
 		v.learnt(s, r)
 		return v.priority(s, r)
 	}
+	if v.closesRoot(s) {
+		return 0, Withdrawn
+	}
 	n := s.hostLen
 	v.seal(s)
 	mark := v.uproot(s, n)
@@ -67,6 +70,9 @@ func (v *View) setXattr(s *Scratch, c *Call, follow bool) (uintptr, Reason) {
 // harmless says whether the attribute's name at addr has nothing to do with rights. Nothing is left to walk, so rest is
 // free.
 func (v *View) harmless(s *Scratch, addr uintptr) bool {
+	if v.crowded(s) {
+		return false // the kernel may read another name
+	}
 	name := s.restAddr()
 	n := v.fetchText(s, s.statAddr(), s.rest[:textMax], addr, false)
 	if nocgo.Failed(n) || n < 5 {
