@@ -13,7 +13,7 @@ func (g *generator) sequence(p *process) []string {
 }
 
 var sequences = []func(*generator, *process) []string{deletedDirectory, renamedDirectory, deletedFile, swappedLink, connection, strangeDescriptors,
-	closedDirectory, attributes, chainOfLinks, hardLinks}
+	closedDirectory, closedTop, attributes, chainOfLinks, hardLinks}
 
 // scratch gives a path for something new in a directory that can be written, mostly.
 func (g *generator) scratch() string {
@@ -180,6 +180,23 @@ func closedDirectory(g *generator, p *process) []string {
 		ops = append(ops, see(), see(), see())
 	}
 	return g.settle(p, ops)
+}
+
+// closedTop takes away the rights to what the rootfs is in, where a binding shows it, or its name, and gives them back. After
+// that nothing is answered any more, so it is rare.
+func closedTop(g *generator, p *process) []string {
+	if !g.dirKnown(cases.Top) || !g.chance(4) {
+		return closedDirectory(g, p)
+	}
+	see := func() string {
+		return one(g, []string{`stat "/dev/null" b128`, `stat "/t" b128`, `open "/sdcard" 0x4000 0`, `access "` + cases.Top + `/h" 0`, `ls "/data/one"`, `lstat "/" b128`, `stat "." b128`})
+	}
+	change, back := "chmod "+quote("", cases.Top)+" "+one(g, []string{"0", "0600", "0644"}), "chmod "+quote("", cases.Top)+" 0755"
+	if g.chance(40) {
+		change = "rename " + quote("", cases.Root) + " " + quote("", cases.Top+"/elsewhere")
+		back = "rename " + quote("", cases.Top+"/elsewhere") + " " + quote("", cases.Root)
+	}
+	return []string{see(), see(), change, see(), see(), see(), back, see(), see()}
 }
 
 func attributes(g *generator, p *process) []string {

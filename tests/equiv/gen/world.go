@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"svcrelay/tests/equiv/cases"
@@ -44,6 +45,9 @@ func (g *generator) world(binds [][2]string) {
 		case strings.HasPrefix(b[0], "/proc/self/fd/"):
 			g.learn(b[1], cases.File)
 			g.learn(cases.Streams+"/out", cases.File)
+		case b[0] == cases.Top:
+			g.add(cases.Entry{Kind: cases.Dir, Path: b[0], Mode: 0o755, UID: g.c.UID, GID: g.c.UID}, nil)
+			g.learn(b[1], cases.Dir)
 		case !strings.HasPrefix(b[0], host+"/"):
 		case b[0] == host+"/dirlink":
 			g.add(cases.Entry{Kind: cases.Link, Path: b[0], Text: "one/a"}, nil)
@@ -76,6 +80,9 @@ func (g *generator) learn(p string, k cases.Kind) {
 		g.dirs = append(g.dirs, p)
 	}
 }
+
+// dirKnown says whether the guest certainly has a directory there.
+func (g *generator) dirKnown(p string) bool { return slices.Contains(g.dirs, p) }
 
 // add adds one file, by its host path, and learns the guest paths that rel has below guests.
 func (g *generator) add(e cases.Entry, guests []string, rel ...string) bool {
