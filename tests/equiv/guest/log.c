@@ -78,8 +78,18 @@ static void put_raw(const char *s, size_t n)
 	}
 }
 
+// begins_id says whether a number may be what is left of the id of a process or thread where a text was cut.
+static int begins_id(int value)
+{
+	for (int a = 0; a < max_actors && value >= 100; a++)
+		for (int d = 10; d <= 100; d *= 10)
+			if (value == shared->pids[a] / d || value == shared->tids[a] / d)
+				return 1;
+	return 0;
+}
+
 // put_bytes writes bytes in readable form. A number that is the id of a process or thread becomes its actor's; with cut set
-// a number may be only the beginning of one.
+// a number may be only the beginning of one, and so may a long one at the end.
 void put_bytes(const char *s, size_t n, int cut)
 {
 	put_raw("\"", 1);
@@ -98,7 +108,7 @@ void put_bytes(const char *s, size_t n, int cut)
 					put("%c%d", value == shared->pids[a] ? 'P' : 'T', a);
 					known = 1;
 				}
-			if (!known && (cut || (i > 0 && s[i - 1] == '[')))
+			if (!known && (cut || (i > 0 && s[i - 1] == '[') || (end == n && begins_id(value))))
 				put_raw("#", 1);
 			else if (!known)
 				put_raw(s + i, end - i);
