@@ -52,9 +52,6 @@ func (v *View) noteAsked(s *Scratch, c *Call) {
 func (v *View) look(s *Scratch, c *Call) Reason {
 	switch c.Nr {
 	case nocgo.SysUnlinkat:
-		if c.Arg[2]&nocgo.AtRemovedir != 0 && v.modes&HardLinks == 0 {
-			return Answered // what PRoot lends a directory goes with it
-		}
 		return v.lookEnd(s, c.Arg[0], c.Arg[1], false, leaves)
 	case nocgo.SysRenameat, nocgo.SysRenameat2:
 		if why := v.lookEnd(s, c.Arg[0], c.Arg[1], false, leaves); why != Answered {
