@@ -218,8 +218,9 @@ func (v *View) verify(s *Scratch) Reason {
 		if n == whole {
 			return Answered
 		}
-		r := nocgo.Raw(nocgo.SysReadlinkat, nocgo.AtFdcwd, s.hostAddr(), s.hostAddr(), textMax, 0, 0)
-		if r != nocgo.Fail(nocgo.EINVAL) {
+		// A directory: what a binding begins at would be there even if this were a file.
+		r := nocgo.Raw(nocgo.SysNewfstatat, nocgo.AtFdcwd, s.hostAddr(), s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0)
+		if nocgo.Failed(r) || s.stat.Mode&nocgo.ModeType != nocgo.ModeDirectory {
 			return Changed
 		}
 	}

@@ -72,6 +72,7 @@ func TestEditsUnderFakedRoot(t *testing.T) {
 		{"unlink what lacks rights", nocgo.SysUnlinkat, []uintptr{here, cstring("/d/ro"), 0}, false},
 		{"unlink a link to it", nocgo.SysUnlinkat, []uintptr{here, cstring("/d/l"), 0}, false},
 		{"rmdir", nocgo.SysUnlinkat, []uintptr{here, cstring("/e"), nocgo.AtRemovedir}, true},
+		{"rmdir of what lacks rights", nocgo.SysUnlinkat, []uintptr{here, cstring("/d/none"), nocgo.AtRemovedir}, false},
 		{"mkdir", nocgo.SysMkdirat, []uintptr{here, cstring("/new"), 0o755}, true},
 		{"mkdir where the group counts", nocgo.SysMkdirat, []uintptr{here, cstring("/shut/new"), 0o755}, false},
 		{"symlink", nocgo.SysSymlinkat, []uintptr{cstring("x"), here, cstring("/d/s")}, true},

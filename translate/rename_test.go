@@ -174,3 +174,37 @@ func TestStatfs(t *testing.T) {
 	ask("/tmp/f", Answered)
 	g.answers(nocgo.SysStatfs, nocgo.Fail(nocgo.EFAULT), cstring("/etc/f"), 8)
 }
+
+// A directory by its descriptor, whose guest path is that of a binding, and leads through what is no directory any more.
+func TestWayToBindingTaken(t *testing.T) {
+	for _, ttl := range []uint64{0, 1 << 30} {
+		for _, instead := range []string{"root/file", "root/link", "none"} {
+			dir := tree(t, "root/glue/x/", "root/t/a", "two/f", "root/file", "root/link->/two")
+			g := configure(t, dir+"/root", dir+"/two:/glue/x/y", ttl)
+			fd, err := os.Open(dir + "/two")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer fd.Close()
+			stat := func(path string) (uintptr, Reason) {
+				return g.v.Handle(g.s, &Call{Nr: nocgo.SysNewfstatat, Arg: [6]uintptr{fd.Fd(), cstring(path), addr(buffer(128)), 0}})
+			}
+			names := []string{"f", "./f", "../y/f", "../../../t/a"}
+			for _, name := range names {
+				if r, why := stat(name); r != 0 || why != Answered {
+					t.Errorf("%s: %d, %v", name, int64(r), why)
+				}
+			}
+			if err := os.Rename(dir+"/root/glue/x", dir+"/root/old"); err != nil {
+				t.Fatal(err)
+			}
+			os.Rename(dir+"/"+instead, dir+"/root/glue/x")
+			g.v.Forget()
+			for _, name := range names {
+				if r, why := stat(name); why == Answered && r != nocgo.Fail(nocgo.ENOTDIR) {
+					t.Errorf("with %s on the way, %s: %d", instead, name, int64(r))
+				}
+			}
+		}
+	}
+}
