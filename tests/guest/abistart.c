@@ -251,6 +251,7 @@ static int exactly(const struct condition *c, enum way w, char *said, int room)
 
 static void judge(const struct condition *c, enum way w)
 {
+	static int again;
 	char said[200];
 	int relays, page, code, fds, right, writable, heap;
 	doing = c->name;
@@ -271,6 +272,10 @@ static void judge(const struct condition *c, enum way w)
 		bad("%s%s: %d mappings are writable and executable", c->name, way_names[w], writable);
 	if (fds != (c->make == no_standard ? 2 : 5)) // with one for the search for sites
 		bad("%s%s: %d descriptors", c->name, way_names[w], fds);
+	if (c->make == alarmed && relayed && !relays && again++ < 20) {
+		judge(c, w); // each signal is a stop, so the library may not be sure that its own calls are none
+		return;
+	}
 	if (relayed && c->wanted == working && w != by_linker && !relays) // the linker may not tell libraries of the program then
 		bad("%s%s: not at work", c->name, way_names[w]);
 	if (relays && (!relayed || c->wanted == idle))
