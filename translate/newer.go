@@ -54,29 +54,27 @@ func (v *View) access2(s *Scratch, c *Call) (uintptr, Reason) {
 // It proves and declines what open does. Declined are besides: structures that are too short (Flags) or cannot be read (Memory),
 // everything where PRoot fakes an identity or makes hard links of symbolic ones (Number). Where PRoot does not stop: Unstopped.
 func (v *View) open2(s *Scratch, c *Call) (uintptr, Reason) {
-	const known = 24 // the size of struct open_how
+	const size = 24 // of struct open_how, as PRoot knows it
 	if !v.stopsAt(s, nocgo.SysOpenat2, &v.stopsOpen) {
 		return 0, Unstopped
 	}
-	v.begin(s, c.Arg[0], c.Arg[1])
+	n, at := c.Arg[3], s.statAddr()
+	known := n >= size && v.fetch(s, s.hostAddr(), at, c.Arg[2], size, false)
+	flags, mode := uintptr(nocgo.Load64(at)), uintptr(nocgo.Load64(at+8))
+	errno, why := v.begin(s, c.Arg[0], c.Arg[1]) // once: another thread may write another path there
 	if v.leavesAuxv(s) {
 		return 0, Proc
 	}
 	if v.modes&(Identity|HardLinks) != 0 {
 		return 0, Number
 	}
-	how, n := c.Arg[2], c.Arg[3]
-	if n < known {
+	if n < size {
 		return 0, Flags
 	}
-	at := s.statAddr()
-	if !v.fetch(s, s.hostAddr(), at, how, known, false) {
+	if !known {
 		return 0, Memory
 	}
-	c.Arg[2], c.Arg[3] = uintptr(nocgo.Load64(at)), uintptr(nocgo.Load64(at+8))
-	r, why := v.open(s, c)
-	c.Arg[2], c.Arg[3] = how, n // what is declined is made as it was
-	return r, why
+	return v.openBegun(s, flags, mode, errno, why)
 }
 
 // stopsAt finds out, once, whether PRoot stops at a call: one that must fail at once, and has nothing to wait for, is

@@ -11,8 +11,12 @@ import "svcrelay/nocgo"
 // Declined are, besides paths: what would be made with another group where PRoot lends rights (Rights), what may block where a
 // blocked thread could not be cancelled (Waits), and with a PRoot that may be Termux's /proc/self/auxv, with all that follows (Proc).
 func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
-	flags := c.Arg[2]
 	errno, why := v.begin(s, c.Arg[0], c.Arg[1])
+	return v.openBegun(s, c.Arg[2], c.Arg[3], errno, why)
+}
+
+// openBegun is open where begin has read the path and said errno and why.
+func (v *View) openBegun(s *Scratch, flags, mode, errno uintptr, why Reason) (uintptr, Reason) {
 	if why == Proc && s.proc == procList && flags&^openList == 0 {
 		v.ownDescriptors(s)
 		return nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, 0, 0, 0), Answered
@@ -24,7 +28,7 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 		return outcome(errno, why)
 	}
 	if s.empty {
-		return nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, c.Arg[3], 0, 0), Answered
+		return nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, mode, 0, 0), Answered
 	}
 	v.another(s, flags)
 	stop := flags&nocgo.ONofollow != 0 || flags&nocgo.OExcl != 0 && flags&nocgo.OCreat != 0
@@ -35,7 +39,7 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 				return 0, why
 			}
 		}
-		if r, done := v.openNoLinks(s, flags, c.Arg[3]); done {
+		if r, done := v.openNoLinks(s, flags, mode); done {
 			if flags&nocgo.ODirectory != 0 && !nocgo.Failed(r) {
 				v.adopt(s, r)
 			}
@@ -58,7 +62,7 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 			return 0, why
 		}
 	}
-	r := nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, c.Arg[3], 0, 0)
+	r := nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, mode, 0, 0)
 	v.learnt(s, r)
 	if flags&nocgo.ODirectory != 0 && flags&nocgo.ONofollow != 0 && flags&nocgo.OTmpfile == 0 && !nocgo.Failed(r) {
 		v.adopt(s, r)
