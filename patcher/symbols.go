@@ -50,8 +50,18 @@ func (s *symbols) open(m *memory, base uintptr) bool {
 		return false
 	}
 	s.base = base
-	hash := uintptr(0)
-	for a := dyn; a+16 <= dyn+dynsz; a += 16 {
+	hash := s.tables(base, dyn, dyn+dynsz)
+	if hash&3 != 0 || s.symtab&7 != 0 || !s.inside(hash, 16) || !s.inside(s.symtab, symSize) || !s.inside(s.strtab, 1) {
+		return false
+	}
+	s.header(hash)
+	s.last = (s.hi - s.symtab) / symSize
+	return s.nbuckets != 0 && s.nbuckets < 1<<20 && s.inside(s.buckets, 4*s.nbuckets+4)
+}
+
+// tables reads a dynamic section, which ends with a null entry or at end, and returns where the hash table is, or 0.
+func (s *symbols) tables(base, dyn, end uintptr) (hash uintptr) {
+	for a := dyn; a+16 <= end && nocgo.Load64(a) != 0; a += 16 {
 		v := uintptr(nocgo.Load64(a + 8))
 		if v < base { // some dynamic linkers relocate their copy of the section, some do not
 			v += base
@@ -63,14 +73,11 @@ func (s *symbols) open(m *memory, base uintptr) bool {
 			s.symtab = v
 		case dtGnuHash:
 			hash = v
+		case dtHash:
+			s.older = v
 		}
 	}
-	if hash&3 != 0 || s.symtab&7 != 0 || !s.inside(hash, 16) || !s.inside(s.symtab, symSize) || !s.inside(s.strtab, 1) {
-		return false
-	}
-	s.header(hash)
-	s.last = (s.hi - s.symtab) / symSize
-	return s.nbuckets != 0 && s.nbuckets < 1<<20 && s.inside(s.buckets, 4*s.nbuckets+4)
+	return hash
 }
 
 // header reads the beginning of the hash table.
@@ -172,23 +179,7 @@ func Behind(list, dynamic uintptr, function string) uintptr {
 // trust finds the tables of any object as the dynamic linker does: base is what its addresses are moved by, dyn where its
 // dynamic section is.
 func (s *symbols) trust(base, dyn uintptr) bool {
-	hash := uintptr(0)
-	for a := dyn; nocgo.Load64(a) != 0; a += 16 {
-		v := uintptr(nocgo.Load64(a + 8))
-		if v < base {
-			v += base
-		}
-		switch nocgo.Load64(a) {
-		case dtStrtab:
-			s.strtab = v
-		case dtSymtab:
-			s.symtab = v
-		case dtGnuHash:
-			hash = v
-		case dtHash:
-			s.older = v
-		}
-	}
+	hash := s.tables(base, dyn, ^uintptr(0))
 	if hash == 0 && s.older == 0 || s.symtab == 0 || s.strtab == 0 {
 		return false
 	}
