@@ -24,7 +24,7 @@ func construct(argc, argv, envp uintptr, s *translate.Scratch) {
 	}
 	conf.load(&proc)
 	silent := conf.silent() && stops()
-	if !silent && !conf.wanted() || shadowed(&proc) || !mapTrampoline() {
+	if !silent && !conf.wanted() || shadowed(&proc) || goProgram(&proc) || !mapTrampoline() {
 		return
 	}
 	trampoline = true
