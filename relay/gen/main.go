@@ -48,6 +48,7 @@ func assemble(overlay map[string][]byte) (*obj.Object, info, error) {
 	err = library.Add(o,
 		library.Hand{Name: "svcrelay_entry", Emit: entry}, library.Hand{Name: "svcrelay_start", Emit: start},
 		library.Hand{Name: "svcrelay_stop", Emit: stop}, library.Hand{Name: "svcrelay_scan", Emit: scan},
+		library.Hand{Name: "svcrelay_passes_over", Emit: passOver},
 		library.Hand{Name: exportedFind, Emit: findObject, Bind: obj.Global},
 		library.Hand{Name: exportedIterate, Emit: iterateHeaders, Bind: obj.Global})
 	if err != nil {

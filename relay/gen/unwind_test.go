@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +34,7 @@ func TestUnwinding(t *testing.T) {
 }
 
 // TestAsked has another library that wants to be asked for loaded objects, for the C libraries that are at hand: it must be
-// asked as it would be without ours, whichever table of symbols it has.
+// asked as it would be without ours, whichever table of symbols it has, and be the first library that is shown.
 func TestAsked(t *testing.T) {
 	lib := believer(t, nil)
 	for _, name := range []string{"bullseye", "bookworm", "trixie", "forky", "musl", "musl-sid"} {
@@ -56,13 +57,37 @@ func TestAsked(t *testing.T) {
 			if err := cc.Compile(t.Context(), exe, source, flags...); err != nil {
 				t.Fatal(err)
 			}
-			for _, preload := range []string{"", lib} {
+			for ours, preload := range []string{"", lib} {
+				want := fmt.Sprintf("objects some, asked 1, first libasked.so, ours %d\n", ours)
 				cmd := exec.Command("qemu-aarch64", "-L", cc.Sysroot, "-E", "LD_PRELOAD="+preload, exe)
 				cmd.Env = append(os.Environ(), "PROOT_FP_ROOT=/", "PROOT_FP_KEY=k")
-				if out, err := cmd.CombinedOutput(); err != nil || string(out) != "objects some, asked 1\n" {
-					t.Errorf("%s, table %s, with %q: %v: %s", name, table, preload, err, out)
+				if out, err := cmd.CombinedOutput(); err != nil || string(out) != want {
+					t.Errorf("%s, table %s, with %q: %v: %s, not %s", name, table, preload, err, out, want)
 				}
 			}
+		}
+	}
+}
+
+// TestSanitized runs a program that does not start where the first library is not its own.
+func TestSanitized(t *testing.T) {
+	exe := filepath.Join(t.TempDir(), "sanitized")
+	source := filepath.Join(t.TempDir(), "sanitized.c")
+	text := `#include <stdio.h>
+#include <sys/stat.h>
+int main(void) { struct stat st; return printf("stat %d\n", stat("/", &st)) < 0; }
+`
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command(toolchain.Prefix+"gcc", "-fsanitize=address", "-o", exe, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, msg)
+	}
+	for _, env := range [][]string{nil, {"PROOT_FP_ROOT=/", "PROOT_FP_KEY=k"}} {
+		// What looks for leaks does not work in the emulator.
+		out, errs := emulate(t, believer(t, nil), append(env, "ASAN_OPTIONS=detect_leaks=0"), exe)
+		if out != "stat 0\n" || errs != "" {
+			t.Errorf("environment %q: %s%s", env, out, errs)
 		}
 	}
 }
