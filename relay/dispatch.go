@@ -21,6 +21,7 @@ var linker patcher.Text
 func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 	how := f.Call.Nr
 	f.Call.Nr &^= patcher.Quick | patcher.Shielded | patcher.Careful
+	f.Mask = unshielded
 	if live == 0 {
 		return 0, 1
 	}
@@ -39,6 +40,7 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 		return 0, 1
 	case confines(&f.Call):
 		view.Withdraw()
+		askNothing()
 	case f.Call.Nr == nocgo.SysPtrace && (f.Call.Arg[0] == attach || f.Call.Arg[0] == seize):
 		view.Watch(f.Call.Arg[1])
 	}
@@ -48,13 +50,13 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 		}
 		return nocgo.Fail(nocgo.ENOSYS), 0
 	}
-	before := uint64(0)
-	if stats.on {
-		before = waited(s)
+	before := uint64(0) // one more than the waits, 0: a filter may forbid to ask for them
+	if stats.on && !view.Withdrawn() {
+		before = waited(s) + 1
 	}
 	s.Quick = how&(patcher.Quick|patcher.Careful) != 0
 	s.Linker = linker.Hi-f.Site < linker.Hi-linker.Lo
-	shielded := how&patcher.Shielded != 0 && asks(f.Call.Nr)
+	shielded := how&patcher.Shielded != 0 && asks(f.Call.Nr) && !view.Withdrawn()
 	if shielded {
 		f.shield()
 	}
@@ -64,7 +66,7 @@ func dispatch(f *Frame, s *translate.Scratch) (ret, declined uintptr) {
 		reason = s.Asked()
 	}
 	if stats.on {
-		stats.count(f.Call.Nr, reason, waited(s) != before)
+		stats.count(f.Call.Nr, reason, before != 0 && waited(s)+1 != before)
 	}
 	if stats.logging && reason != 0 {
 		stats.note(s, f.Call.Nr, reason)
@@ -119,19 +121,33 @@ const (
 	seize  = 0x4206
 )
 
+// askNothing has calls declined that would have to ask the kernel whether there is enough stack.
+func askNothing() { nocgo.Store64(nocgo.Symbol("svcrelay_unasked"), 1) }
+
 // watchStack looks at the alternate signal stack that the structure at addr, if any, will make the kernel use. One that
 // lies in the main thread's own stack, say in an array of main's, is shorter than what is below sp there: from then on
 // every call asks for its stack, and from one that cannot be read, as through a pointer with a tag: the kernel may be able
-// to when it does. The call itself is declined.
+// to when it does. While a handler runs on one that disarms itself (SS_AUTODISARM) the kernel does not say that there is
+// one, so from then on no call is answered. The call itself is declined.
 func watchStack(s *translate.Scratch, addr uintptr) (declined uintptr) {
-	const pointer, size, whole = 0, 16, 24 // in stack_t
+	const pointer, flags, size, whole = 0, 8, 16, 24 // in stack_t
+	const disarms = 1 << 31
 	at := nocgo.Symbol("svcrelay_stack")
 	if at == 0 || addr == 0 {
+		return 1
+	}
+	if view.Withdrawn() { // a filter may forbid what Fetch does
+		nocgo.Store64(at, 0)
 		return 1
 	}
 	given, ok := view.Fetch(s, addr, whole)
 	if !ok {
 		nocgo.Store64(at, 0)
+		return 1
+	}
+	if nocgo.Load32(given+flags)&disarms != 0 {
+		nocgo.Store64(at, 0)
+		askNothing()
 		return 1
 	}
 	low := uintptr(nocgo.Load64(at))
@@ -150,8 +166,7 @@ func seenAddr() uintptr { return uintptr(unsafe.Pointer(&seen)) }
 //
 //asmgen:entry svcrelay_aborted
 func aborted(code uintptr, f *Frame) {
-	const move, mask = 0xd2800008, 0xffe0001f // mov x8, #
-	if w := nocgo.Load32(f.Stub - 8); w&mask == move && w>>5&patcher.Shielded != 0 && asks(f.Call.Nr) {
+	if f.Mask != unshielded {
 		f.unshield()
 	}
 	stats.failed(code)

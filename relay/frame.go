@@ -13,7 +13,7 @@ type Frame struct {
 	X6, X7, X9, X10, X11, X12, X13, X14, X15, X16, X17, X28 uintptr
 	// Kept is x19 to x27. Compiled code gives them back by itself, unless a check of it fails.
 	Kept [9]uintptr
-	// Mask is the guest's signal mask while all signals are blocked.
+	// Mask is the guest's signal mask while all signals are blocked, else unshielded.
 	Mask uint64
 	// LR is x30 of the guest.
 	LR uintptr

@@ -9,7 +9,7 @@ func (v *View) Handle(s *Scratch, c *Call) (ret uintptr, why Reason) {
 	s.room = textMax
 	s.crowd = crowdUnknown
 	s.bare = false
-	if nocgo.LoadAcquire32(&v.state) != stateReady || v.board != 0 && !v.undisturbed() {
+	if v.Withdrawn() || v.board != 0 && !v.undisturbed() {
 		return 0, Withdrawn
 	}
 	if v.modes&^(Upstream|Termux) != 0 {

@@ -132,6 +132,9 @@ func (v *View) trusts(addr, n uintptr) bool {
 // Withdraw makes the View decline everything from now on.
 func (v *View) Withdraw() { nocgo.StoreRelease32(&v.state, stateWithdrawn) }
 
+// Withdrawn says whether all calls are declined.
+func (v *View) Withdrawn() bool { return nocgo.LoadAcquire32(&v.state) != stateReady }
+
 // Blind tells the View that calls may change directories unseen: nothing is remembered any more, and paths relative
 // to the current directory are declined.
 func (v *View) Blind() {

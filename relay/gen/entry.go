@@ -164,11 +164,12 @@ func kept(pair func(asm.Width, asm.Reg, asm.Reg, asm.Addr), one func(asm.Width, 
 }
 
 // probeStack asks the kernel whether there is enough stack, with nothing but the stub's 64 bytes to work in: not on an
-// alternate signal stack that ends too soon, and the memory is there. It goes on at deep or back to the stub, which
-// then runs the svc itself. Neither question has a side effect (nocgo.Readable explains the second), and no PRoot traps
-// them, so that they are asked from here, where an unwinder finds its way; no flags change.
+// alternate signal stack that ends too soon, and the memory is there and can be written (nocgo.Writable explains the
+// second question: it writes where an answer would). It goes on at deep or back to the stub, which then runs the svc
+// itself. No PRoot traps these questions, so that they are asked from here, where an unwinder finds its way; no flags
+// change. Where they must not be asked, or an answer would mean nothing (svcrelay_unasked), there is not enough.
 func probeStack(b *asm.Builder, deep asm.Label) {
-	const sigaltstack, sigprocmask, einval, onStack = 132, 135, 22, 0
+	const sigaltstack, sigprocmask, onStack = 132, 135, 0
 	no, elsewhere, back := b.NewLabel(), b.NewLabel(), b.NewLabel()
 	ask := func(nr uint64) {
 		b.MovImm(asm.X, asm.X8, nr)
@@ -178,6 +179,9 @@ func probeStack(b *asm.Builder, deep asm.Label) {
 	b.Bfi(asm.X, asm.X30, asm.X8, 48, 16) // one place for both: addresses have 48 bits
 	b.Str(asm.X, asm.X30, asm.At(asm.SP, 32))
 	b.ValExpression(returnColumn, afterSite(packedReturn))
+	b.Adrp(asm.X1, "svcrelay_unasked", 0)
+	b.LoadLo12(8, false, asm.X1, asm.X1, "svcrelay_unasked", 0)
+	b.Cbnz(asm.X, asm.X1, back)
 	b.MovImm(asm.X, asm.X0, 0)
 	b.Add(asm.X, asm.X1, asm.SP, asm.Imm(40)) // stack_t: ss_sp, ss_flags, ss_size
 	ask(sigaltstack)
@@ -190,13 +194,12 @@ func probeStack(b *asm.Builder, deep asm.Label) {
 	b.Cbz(asm.X, asm.X1, no)
 	b.Bind(elsewhere)
 	b.Stp(asm.X, asm.X2, asm.X3, asm.At(asm.SP, 40))
-	b.MovImm(asm.X, asm.X0, ^uint64(0))
-	b.Sub(asm.X, asm.X1, asm.SP, asm.Imm(needed-patcher.StubFrame))
-	b.MovImm(asm.X, asm.X2, 0)
+	b.MovImm(asm.X, asm.X1, 0)
+	b.Sub(asm.X, asm.X2, asm.SP, asm.Imm(needed-patcher.StubFrame))
 	b.MovImm(asm.X, asm.X3, 8)
 	ask(sigprocmask)
 	b.Ldp(asm.X, asm.X2, asm.X3, asm.At(asm.SP, 40))
-	b.Add(asm.X, asm.X1, asm.X0, asm.Imm(einval))
+	b.MovReg(asm.X, asm.X1, asm.X0)
 	b.Bind(back)
 	b.Ldr(asm.X, asm.X30, asm.At(asm.SP, 32))
 	b.Lsr(asm.X, asm.X8, asm.X30, asm.Imm(48))

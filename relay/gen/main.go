@@ -59,6 +59,7 @@ func assemble(overlay map[string][]byte) (*obj.Object, info, error) {
 		return nil, info{}, err
 	}
 	o.AddBss("svcrelay_stack", 8, 8, obj.Local)
+	o.AddBss("svcrelay_unasked", 8, 8, obj.Local)
 	o.AddBss("svcrelay_unwind", 8, unwindSize, obj.Local)
 	o.AddPointer(".init_array", "svcrelay_start")
 	o.AddPointer(".fini_array", "svcrelay_stop")

@@ -30,9 +30,9 @@ var machines = []machine{
 
 // checks are what the program must have said something about.
 var checks = []string{"registers", "stack-end", "stack-depth", "stack-growth", "errno", "memory", "tagged", "mte", "sve", "sme",
-	"storm", "jump-out", "moved-away", "small-stacks", "local-stack", "contexts", "interrupted", "unwinding",
+	"storm", "jump-out", "moved-away", "small-stacks", "disarmed-stacks", "local-stack", "contexts", "interrupted", "unwinding",
 	"threads", "busy-parent", "exec-storm", "leaks", "cancelled", "no-descriptors", "robust-lists",
-	"clones", "segv", "result-changed", "trapped", "straddle", "freed", "raced", "leftovers", "backtrace", "debugger", "starts",
+	"clones", "segv", "result-changed", "trapped", "confined", "straddle", "freed", "raced", "leftovers", "backtrace", "debugger", "starts",
 	"exceptions", "cancellation", "exceptions-static", "cancellation-static", "exceptions-late", "cancellation-late"}
 
 // needs says whether a check must be made in a cell with the library, not only tried. With musl there are no contexts,

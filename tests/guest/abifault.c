@@ -4,6 +4,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 
@@ -228,4 +229,77 @@ static void trapped(void)
 	note(" %d filters", made);
 }
 
-const struct check fault_checks[] = {{"segv", segv, 0}, {"result-changed", result_changed, 0}, {"trapped", trapped, 0}, {NULL, NULL, 0}};
+static volatile sig_atomic_t asked;
+
+static void not_asked(int sig, siginfo_t *si, void *p)
+{
+	(void)sig;
+	asked = si->si_syscall;
+	((ucontext_t *)p)->uc_mcontext.regs[0] = (unsigned long)-ENOSYS;
+}
+
+// confine makes calls that the filter allows, on the thread's own stack, and ends the process: with the number of a call that
+// nobody made, 0 for none.
+static void *confine(void *with_stacks)
+{
+	// What the calls below do not need, and a relay might.
+	static const int others[] = {SYS_rt_sigprocmask, SYS_process_vm_readv, SYS_process_vm_writev, SYS_unshare, SYS_getrusage, SYS_sigaltstack};
+	enum { all = sizeof others / sizeof *others };
+	const int n = with_stacks ? all - 1 : all;
+	stack_t ss = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
+	struct sock_filter p[all + 3] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+	for (int i = 0; i < n; i++)
+		p[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)others[i], n - i, 0);
+	p[n + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	p[n + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
+	struct sock_fprog prog = {n + 3, p};
+	struct stat st;
+	char text[16];
+	int wrong = 0;
+	for (int i = 0; i < 6; i++) {
+		wrong += stat(trapped_path, &st) != 0 || st.st_size != 5 || access("missing", F_OK) == 0 || readlink(trapped_path, text, sizeof text) != 4;
+		int fd = open(trapped_path, O_RDONLY);
+		wrong += fd < 0 || close(fd) != 0 || open("missing", O_RDONLY) >= 0 || errno != ENOENT;
+		wrong += with_stacks && sigaltstack(&ss, NULL) != 0;
+		if (i == 2 && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) != 0))
+			_exit(255);
+	}
+	_exit(wrong ? 254 : asked % 250);
+	return NULL;
+}
+
+static void *stays(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+// A filter that knows what the program calls: nothing else is called from then on, on whatever stack, by one thread or beside
+// others.
+static void confined(void)
+{
+	on(SIGSYS, not_asked, 0);
+	for (int where = 0; where < 4; where++) {
+		int status = -1;
+		fflush(stdout);
+		pid_t pid = fork();
+		if (pid == 0) {
+			pthread_t t;
+			if (where > 0)
+				pthread_create(&t, NULL, where == 2 ? stays : confine, where == 3 ? &t : NULL);
+			if (where == 0 || where == 2)
+				confine(NULL);
+			for (;;)
+				pause();
+		}
+		if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+			bad("%d: the program ended with %#x", where, status);
+		else if (WEXITSTATUS(status) == 255)
+			none("no filters");
+		else if (status != 0)
+			bad("%d: call %d was made, or answers were wrong (254)", where, WEXITSTATUS(status));
+	}
+}
+
+const struct check fault_checks[] = {{"segv", segv, 0}, {"result-changed", result_changed, 0}, {"trapped", trapped, 0}, {"confined", confined, 0}, {NULL, NULL, 0}};

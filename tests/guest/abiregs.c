@@ -374,22 +374,24 @@ static void pointers(unsigned count)
 	note(" %d calls, %d with another part written before EFAULT", made, partial);
 }
 
-// A stack may end anywhere: sp at every 16 bytes above a page that nobody may touch.
+// A stack may end anywhere: sp at every 16 bytes above a page that nobody may touch, and at some above one that is only
+// read.
 static void stack_end(void)
 {
 	prepare();
 	make_some();
 	char *low = stack + slot;
-	mprotect(stack, slot, PROT_NONE);
 	int made = 0;
-	for (int k = 0; k < ntrials; k++) {
+	for (int twice = 0; twice < 2 * ntrials; twice++) {
+		int k = twice / 2, only_read = twice % 2;
 		const struct trial *t = &trials_[k];
 		const struct site *s = site_for(t->nr);
 		if (!s)
 			continue;
 		struct result *o = results;
 		own(t, o);
-		int step = (k < 3 || t->nr == 56 ? 16 : 208) * (scaled(100) < 100 ? 5 : 1);
+		int step = (!only_read && (k < 3 || t->nr == 56) ? 16 : 208) * (scaled(100) < 100 ? 5 : 1);
+		mprotect(stack, slot, only_read ? PROT_READ : PROT_NONE);
 		aim(s);
 		for (int off = 0; off < 5120; off += step, made++) {
 			// PRoot itself writes below sp for what it answers: only from where it finds room can it be compared.

@@ -288,6 +288,34 @@ static void small_stacks(void)
 	note(" %d handlers", (int)hits);
 }
 
+// Alternate stacks that are none while a handler runs on them (SS_AUTODISARM): below them are bytes that are not theirs.
+static void disarmed_stacks(void)
+{
+	const int disarms = 1u << 31;
+	long least = getauxval(51); // AT_MINSIGSTKSZ
+	if (least < 5120) // the kernel's own constant
+		least = 5120;
+	char *low = guarded(0x20000);
+	on(SIGUSR2, small_handler, SA_ONSTACK);
+	for (long extra = 1024; extra <= 6144; extra += 256) {
+		stack_t ss = {.ss_sp = low + 0x3010, .ss_size = least + extra, .ss_flags = disarms};
+		alternate = low;
+		memset(low, 0x3c, 0x3010);
+		if (sigaltstack(&ss, NULL) != 0)
+			none("no such stacks");
+		raise(SIGUSR2);
+		for (int i = 0; i < 0x3010; i++)
+			if (low[i] != 0x3c) {
+				bad("with an alternate stack of %ld + %ld bytes %d bytes below it were written", least, extra, 0x3010 - i);
+				break;
+			}
+	}
+	if (wrong_in_handler)
+		bad("%d wrong answers", (int)wrong_in_handler);
+	if (off_stack)
+		bad("%d handlers ran elsewhere", (int)off_stack);
+}
+
 // An alternate stack in a local variable of main's stack.
 static void local_stack(void)
 {
@@ -533,5 +561,5 @@ __attribute__((noinline)) static void unwinding(void)
 
 const struct check signal_checks[] = {
 	{"storm", storm, 400}, {"jump-out", jump_out, 0}, {"moved-away", moved_away, 0}, {"small-stacks", small_stacks, 0},
-	{"local-stack", local_stack, 0}, {"contexts", contexts, 0}, {"interrupted", interrupted, 0}, {"unwinding", unwinding, 0}, {NULL, NULL, 0},
+	{"disarmed-stacks", disarmed_stacks, 0}, {"local-stack", local_stack, 0}, {"contexts", contexts, 0}, {"interrupted", interrupted, 0}, {"unwinding", unwinding, 0}, {NULL, NULL, 0},
 };
