@@ -21,7 +21,7 @@ func abiProgram(t *testing.T) string {
 	exe := filepath.Join(t.TempDir(), "abi")
 	args := []string{"-O2", "-pthread", "-mbranch-protection=standard", `-DBASE="` + dir + `"`, "-o", exe}
 	for _, name := range []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c", "abifind.c", "abiproc.c",
-		"abiclone.c", "abifault.c", "abimem.c", "abidebug.c", "abistart.c"} {
+		"abiclone.c", "abifault.c", "abimem.c", "abidebug.c", "abistep.c", "abistart.c"} {
 		args = append(args, filepath.Join("../../tests/guest", name))
 	}
 	if msg, err := exec.Command("aarch64-linux-gnu-gcc", append(args, "-lgcc_eh")...).CombinedOutput(); err != nil {

@@ -177,6 +177,7 @@ func probeStack(b *asm.Builder, deep asm.Label) {
 	}
 	b.Stp(asm.X, asm.X0, asm.X1, asm.At(asm.SP, 16))
 	b.Bfi(asm.X, asm.X30, asm.X8, 48, 16) // one place for both: addresses have 48 bits
+	b.ValExpression(returnColumn, afterSite(packedReg30))
 	b.Str(asm.X, asm.X30, asm.At(asm.SP, 32))
 	b.ValExpression(returnColumn, afterSite(packedReturn))
 	b.Adrp(asm.X1, "svcrelay_unasked", 0)
@@ -217,6 +218,7 @@ func probeStack(b *asm.Builder, deep asm.Label) {
 	b.Br(asm.X30)
 	b.RestoreState()
 	b.Bind(no)
+	b.ValExpression(returnColumn, afterSite(packedReturn))
 	b.MovImm(asm.X, asm.X1, 1)
 	b.B(back)
 }
@@ -240,6 +242,7 @@ func offsetOf(col byte, off int64) []byte {
 var (
 	unmarkedReg30 = []byte{0x70 + 30, 0, 0x31, 0x20, 0x1a}                                            // DW_OP_breg30 0, lit1, not, and
 	dwarfReg30    = []byte{0x70 + 30, 0}                                                              // DW_OP_breg30 0
+	packedReg30   = []byte{0x70 + 30, 0, 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x1a}        // DW_OP_breg30 0, const8u, and
 	packedReturn  = []byte{0x70 + 31, 32, 0x06, 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x1a} // DW_OP_breg31 32, deref, const8u, and
 )
 

@@ -187,7 +187,7 @@ func TestInvisibleShadowed(t *testing.T) {
 	s := newShadower(t)
 	lib := believer(t, map[string]string{"shadow.go": unshadowed(t)})
 	exe := s.compile([]string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c", "abifind.c", "abiproc.c",
-		"abiclone.c", "abifault.c", "abimem.c", "abidebug.c", "abistart.c"}, "-pthread", "-mbranch-protection=standard", `-DBASE="`+s.dir+`"`, "-lgcc_eh")
+		"abiclone.c", "abifault.c", "abimem.c", "abidebug.c", "abistep.c", "abistart.c"}, "-pthread", "-mbranch-protection=standard", `-DBASE="`+s.dir+`"`, "-lgcc_eh")
 	checks := []string{"registers", "stack-end", "stack-depth", "stack-growth", "errno", "mte", "sve", "sme", "small-stacks", "local-stack",
 		"contexts", "jump-out", "interrupted", "threads", "no-descriptors", "leaks", "segv", "result-changed", "straddle", "freed", "leftovers"}
 	out, errs, err := s.run(gcsAlways, lib, append([]string{exe, "-n", "10"}, checks...)...)

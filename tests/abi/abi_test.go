@@ -41,7 +41,7 @@ func TestMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	many := []string{"storm", "jump-out", "moved-away", "unwinding", "exec-storm", "leaks", "leftovers", "clones", "straddle", "freed", "raced", "starts"}
+	many := []string{"storm", "jump-out", "moved-away", "unwinding", "everywhere", "exec-storm", "leaks", "leftovers", "clones", "straddle", "freed", "raced", "starts"}
 	j.Commands = append(j.Commands, with("bookworm", product.Library, append([]string{program}, many...)...))
 	res, err := rig.Run(ctx, j)
 	if err != nil {

@@ -45,7 +45,7 @@ type Check struct {
 
 // sources are the parts of the program.
 var sources = []string{"abi.c", "abigate.c", "abigate.S", "abiregs.c", "abisig.c", "abifind.c", "abiproc.c",
-	"abiclone.c", "abifault.c", "abimem.c", "abidebug.c", "abistart.c"}
+	"abiclone.c", "abifault.c", "abimem.c", "abidebug.c", "abistep.c", "abistart.c"}
 
 // job puts the program and the library into the guests. Their /tmp keeps no times of access (see fresh): those of two
 // reads differ.

@@ -162,7 +162,7 @@ static int chosen(const char *name, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static const struct check *all[] = {register_checks, signal_checks, process_checks, clone_checks, fault_checks, memory_checks, debug_checks, start_checks};
+	static const struct check *all[] = {register_checks, signal_checks, process_checks, clone_checks, fault_checks, memory_checks, debug_checks, step_checks, start_checks};
 	int failed = 0, timed = getenv("ABI_TIMES") != NULL;
 
 	self = argv[0];

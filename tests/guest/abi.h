@@ -45,6 +45,8 @@ int scaled(int n);
 enum where { elsewhere, in_library, in_page, in_stub };
 enum where where_is(uintptr_t pc);
 uintptr_t library_base(void);
+// library_text is where the library's text is, with what the linker puts before it, and where the stubs in it begin and end.
+uintptr_t library_text(uint32_t **slots, uint32_t **end);
 extern int relayed; // libc's sites are relays
 
 static inline long sys6(long nr, long a, long b, long c, long d, long e, long f)
@@ -117,7 +119,7 @@ struct check {
 	int seconds;
 };
 extern const struct check register_checks[], signal_checks[], process_checks[];
-extern const struct check clone_checks[], fault_checks[], memory_checks[], debug_checks[], start_checks[];
+extern const struct check clone_checks[], fault_checks[], memory_checks[], debug_checks[], step_checks[], start_checks[];
 
 // start_report is what the program does that the check of starts starts.
 int start_report(int fd, const char *relative);

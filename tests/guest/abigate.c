@@ -1,5 +1,6 @@
 // The gate to sites (see abigate.S): finding sites, aiming, and the calls to try.
 #include "abi.h"
+#include <elf.h>
 
 extern const char abi_gate[], abi_gate_jump[], abi_gate_svc[], abi_gate_back[], abi_gate_end[];
 
@@ -58,6 +59,27 @@ enum where where_is(uintptr_t pc)
 
 uintptr_t library_base(void) { return lib_lo; }
 
+uintptr_t library_text(uint32_t **slots, uint32_t **end)
+{
+	const int longest = 256; // bytes of a stub, at least
+	const Elf64_Ehdr *head = (void *)lib_lo;
+	const Elf64_Phdr *ph = (void *)(lib_lo + head->e_phoff);
+	uintptr_t first = lib_hi, last = 0;
+	for (int i = 0; i < nsites; i++) {
+		uintptr_t to = target(sites[i].at, *sites[i].at);
+		if (to < lib_lo || to >= lib_hi)
+			continue; // some have their stubs elsewhere
+		first = to < first ? to : first;
+		last = to > last ? to : last;
+	}
+	for (int i = 0; !last && i < head->e_phnum; i++)
+		if (ph[i].p_type == PT_GNU_EH_FRAME) // which follows the text
+			first = lib_lo + ph[i].p_vaddr;
+	*slots = (uint32_t *)first;
+	*end = (uint32_t *)(last ? last + longest : first);
+	return lib_lo;
+}
+
 void find_sites(void)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
@@ -89,7 +111,7 @@ void find_sites(void)
 		fclose(f);
 }
 
-// poke writes an instruction into text; nothing of the C library may run meanwhile.
+// poke writes an instruction into text; nothing of that page may run meanwhile.
 static void poke(uint32_t *at, uint32_t w)
 {
 	char *page = (char *)((uintptr_t)at & ~0xfffful);
