@@ -229,23 +229,18 @@ func (v *View) verify(s *Scratch) Reason {
 
 // fromCwd finds what a relative path names that starts at the current directory. PRoot keeps the text of the
 // guest's current directory in its own memory; so does the View. It asks PRoot for it (getcwd) whenever a call
-// may have changed it, and once in every process: vfork shares the memory of two processes with different
-// directories, so the text is kept with the process's number.
+// may have changed it, and once in every thread: the threads of a process may have directories of their own, as PRoot
+// 5.4.0 gives them to those that are made by clone3, and vfork shares the memory of two processes. So the text is kept
+// with the thread's number.
 //
-// Not noticed: a chdir whose svc instruction is not one of the patched sites, and one in a program that shares the
-// directory with this process but was executed since.
+// Not noticed: a chdir whose svc instruction is not one of the patched sites, one in a program that shares the
+// directory with this process but was executed since, and a thread that has the number of an ended one, and another directory.
 func (v *View) fromCwd(s *Scratch, n uintptr) (errno uintptr, why Reason) {
 	if nocgo.LoadAcquire32(&v.track) == 0 {
 		return 0, Directory
 	}
-	pid := nocgo.Raw(nocgo.SysGetpid, 0, 0, 0, 0, 0, 0)
-	if !v.knowCwd(s, uint64(pid)) {
-		if why = v.askCwd(s, uint64(pid)); why != Answered {
-			return 0, why
-		}
-	}
-	if s.guestLen == 0 {
-		return 0, Directory
+	if why = v.findCwd(s); why != Answered {
+		return 0, why
 	}
 	n, ok := v.join(s, n)
 	if !ok {
@@ -254,12 +249,26 @@ func (v *View) fromCwd(s *Scratch, n uintptr) (errno uintptr, why Reason) {
 	return v.locate(s, n)
 }
 
-// knowCwd copies the current directory's text to s.guest, if it is known in process pid.
-func (v *View) knowCwd(s *Scratch, pid uint64) bool {
-	e := &v.place
+// findCwd makes s.guest the text of the current directory.
+func (v *View) findCwd(s *Scratch) Reason {
+	tid := uint64(nocgo.Raw(nocgo.SysGettid, 0, 0, 0, 0, 0, 0))
+	if !v.knowCwd(s, tid) {
+		if why := v.askCwd(s, tid); why != Answered {
+			return why
+		}
+	}
+	if s.guestLen == 0 {
+		return Directory
+	}
+	return Answered
+}
+
+// knowCwd copies the current directory's text to s.guest, if it is known in thread tid.
+func (v *View) knowCwd(s *Scratch, tid uint64) bool {
+	e := &v.places[tid%placeCount]
 	seq := nocgo.LoadAcquire32(&e.seq)
 	size := uintptr(e.guestLen)
-	if seq&1 != 0 || e.id != pid || e.gen != nocgo.LoadAcquire32(v.moves()) || size > slotText {
+	if seq&1 != 0 || e.id != tid || e.gen != nocgo.LoadAcquire32(v.moves()) || size > slotText {
 		return false
 	}
 	nocgo.CopyWords(s.guestAddr(), uintptr(unsafe.Pointer(&e.text)), size)
@@ -272,7 +281,7 @@ func (v *View) knowCwd(s *Scratch, pid uint64) bool {
 }
 
 // askCwd asks PRoot for the current directory and remembers the answer; an unusable one as length 0.
-func (v *View) askCwd(s *Scratch, pid uint64) Reason {
+func (v *View) askCwd(s *Scratch, tid uint64) Reason {
 	gen := nocgo.LoadAcquire32(v.moves())
 	r := nocgo.Plain(nocgo.SysGetcwd, s.guestAddr(), textMax, 0, 0, 0, 0)
 	if v.faked != 0 {
@@ -285,18 +294,18 @@ func (v *View) askCwd(s *Scratch, pid uint64) Reason {
 	if s.guestLen > slotText {
 		return TooLong
 	}
-	v.keepCwd(s, pid, gen)
+	v.keepCwd(s, tid, gen)
 	return Answered
 }
 
-// keepCwd remembers s.guest as the text of the current directory of process pid, as it was when moves stood at gen.
-func (v *View) keepCwd(s *Scratch, pid uint64, gen uint32) {
-	e := &v.place
+// keepCwd remembers s.guest as the text of the current directory of thread tid, as it was when moves stood at gen.
+func (v *View) keepCwd(s *Scratch, tid uint64, gen uint32) {
+	e := &v.places[tid%placeCount]
 	seq := nocgo.LoadAcquire32(&e.seq)
 	if seq&1 == 0 && nocgo.CompareAndSwap32(&e.seq, seq, seq+1) {
 		nocgo.Fence()
 		e.gen = gen
-		e.id = pid
+		e.id = tid
 		e.guestLen = uint16(s.guestLen)
 		nocgo.CopyUp(uintptr(unsafe.Pointer(&e.text)), s.guestAddr(), s.guestLen)
 		nocgo.Fence()

@@ -409,7 +409,9 @@ func TestAbandonedSlot(t *testing.T) {
 	for i := range g.v.slots {
 		g.v.slots[i].seq = 1
 	}
-	g.v.place.seq = 1
+	for i := range g.v.places {
+		g.v.places[i].seq = 1
+	}
 	g.v.TrackDirectory()
 	for range 3 {
 		g.is("/a/f", dir+"/root/a/f")

@@ -16,14 +16,8 @@ func (v *View) getcwd(s *Scratch, c *Call) (uintptr, Reason) {
 		return 0, Directory
 	}
 	v.reset(s)
-	pid := nocgo.Raw(nocgo.SysGetpid, 0, 0, 0, 0, 0, 0)
-	if !v.knowCwd(s, uint64(pid)) {
-		if why := v.askCwd(s, uint64(pid)); why != Answered {
-			return 0, why
-		}
-	}
-	if s.guestLen == 0 {
-		return 0, Directory
+	if why := v.findCwd(s); why != Answered {
+		return 0, why
 	}
 	if why := v.visit(s); why != Answered {
 		return 0, why
@@ -75,7 +69,7 @@ func (v *View) move(s *Scratch, c *Call) (uintptr, Reason) {
 	r := v.plain(s, c)
 	after := nocgo.Add32(v.moves(), 1)
 	if r == 0 && why == Answered && after == gen+1 && s.guestLen <= slotText {
-		v.keepCwd(s, uint64(nocgo.Raw(nocgo.SysGetpid, 0, 0, 0, 0, 0, 0)), after)
+		v.keepCwd(s, uint64(nocgo.Raw(nocgo.SysGettid, 0, 0, 0, 0, 0, 0)), after)
 	}
 	return r, Answered
 }

@@ -315,10 +315,10 @@ func TestCurrentDirectory(t *testing.T) {
 		}
 		return 0
 	}
-	pid := uintptr(100)
+	tid := uintptr(100)
 	nocgo.HostRaw = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
-		if nr == nocgo.SysGetpid {
-			return pid
+		if nr == nocgo.SysGettid {
+			return tid
 		}
 		return nocgo.HostSyscall(nr, a0, a1, a2, a3, a4, a5)
 	}
@@ -335,11 +335,17 @@ func TestCurrentDirectory(t *testing.T) {
 	step(1, func() { g.is("../e/f", dir+"/root/e/f") })
 	g.v.Handle(g.s, &Call{Nr: nocgo.SysChdir})
 	step(2, func() { g.is("f", dir+"/root/e/f") })
-	pid = 101 // a child; with vfork it shares this memory
-	step(3, func() { g.is("./f", dir+"/root/e/f") })
+	tid = 101 // another thread, or a child of vfork: it has this memory, and maybe another directory
+	cwd = "/d"
+	step(3, func() { g.is("./f", dir+"/root/d/f") })
+	cwd = "/e"
+	tid = 100 // what is known of the first is not the child's
+	step(3, func() { g.is("f", dir+"/root/e/f") })
+	tid = 101
+	step(3, func() { g.is("f", dir+"/root/d/f") })
 	g.v.Handle(g.s, &Call{Nr: nocgo.SysFchdir})
 	step(4, func() { g.declines("x", Proc) })
-	pid = 100
+	tid = 100
 	cwd = "/d"
 	step(5, func() { g.is("f", dir+"/root/d/f") })
 	cwd = ""

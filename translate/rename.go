@@ -103,13 +103,10 @@ func (v *View) staysHere(s *Scratch) Reason {
 	}
 	moved, n := s.hostAddr(), s.guestLen
 	nocgo.CopyWords(moved, s.guestAddr(), n)
-	pid := nocgo.Raw(nocgo.SysGetpid, 0, 0, 0, 0, 0, 0)
-	if !v.knowCwd(s, uint64(pid)) {
-		if why := v.askCwd(s, uint64(pid)); why != Answered {
-			return why
-		}
+	if why := v.findCwd(s); why != Answered {
+		return why
 	}
-	if s.guestLen == 0 || contains(moved, n, s.guestAddr(), s.guestLen) {
+	if contains(moved, n, s.guestAddr(), s.guestLen) {
 		return Directory
 	}
 	return Answered

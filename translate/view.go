@@ -10,6 +10,7 @@ import (
 const (
 	maxBindings = 96
 	maxText     = 24 << 10
+	placeCount  = 8
 )
 
 // View is what is known of PRoot's view of the file system: the rootfs, the bindings, and what was learnt since.
@@ -71,9 +72,9 @@ type View struct {
 	used     uintptr
 	text     [maxText]byte
 
-	place slot // the text of the current directory
-	exe   slot // the program's path, once seq is 2
-	slots [slotCount]slot
+	places [placeCount]slot // the texts of threads' current directories, by the number of the thread
+	exe    slot             // the program's path, once seq is 2
+	slots  [slotCount]slot
 }
 
 const (

@@ -73,12 +73,12 @@ var fault uint64
 `},
 	{"translate/view.go", `\z`, `
 var keptGen, keptLinks, keptMoves uint32
-var keptPlace slot
+var keptPlaces [placeCount]slot
 
 // Keep notes what says that something has changed.
 func (v *View) Keep() {
 	keptGen, keptLinks, keptMoves = v.gen, v.links, *v.moves()
-	keptPlace = v.place
+	keptPlaces = v.places
 }
 
 // PutBack makes a call that changed something one that did not.
@@ -89,7 +89,7 @@ func (v *View) PutBack(fault uint64) {
 	case 902:
 		if keptMoves != *v.moves() {
 			*v.moves() = keptMoves
-			v.place = keptPlace
+			v.places = keptPlaces
 		}
 	}
 }
