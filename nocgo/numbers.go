@@ -57,6 +57,7 @@ const (
 	SysExit           = 93
 	SysExitGroup      = 94
 	SysWaitid         = 95
+	SysCapset         = 91
 	SysUnshare        = 97
 	SysSigaltstack    = 132
 	SysRtSigprocmask  = 135
@@ -70,7 +71,10 @@ const (
 	SysGetresuid      = 148
 	SysSetresgid      = 149
 	SysGetresgid      = 150
+	SysSetfsuid       = 151
+	SysSetfsgid       = 152
 	SysGetgroups      = 158
+	SysSetgroups      = 159
 	SysUname          = 160
 	SysGetrusage      = 165
 	SysPrctl          = 167

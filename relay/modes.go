@@ -133,6 +133,11 @@ func watchModes(m translate.Modes) {
 	if m&translate.Termux != 0 && plan.Unseen(nocgo.SysSocket) {
 		view.MissSockets()
 	}
+	for nr := uintptr(0); nr < patcher.MaxNumber; nr++ {
+		if translate.ChangesRights(nr) && plan.Unseen(nr) {
+			view.FewerRights()
+		}
+	}
 	if m&translate.Identity == 0 {
 		return
 	}

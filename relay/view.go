@@ -3,6 +3,7 @@ package relay
 import (
 	"svcrelay/nocgo"
 	"svcrelay/patcher"
+	"svcrelay/translate"
 )
 
 // chooseSites says which calls are worth a relay: those that translate answers, those after which what it
@@ -62,6 +63,12 @@ func chooseSites(n *patcher.Numbers) {
 	n.Add(nocgo.SysPivotRoot)
 	n.Add(nocgo.SysUnshare)
 	n.Add(nocgo.SysSetns)
+
+	for nr := uintptr(0); nr < patcher.MaxNumber; nr++ {
+		if translate.ChangesRights(nr) {
+			n.Add(nr)
+		}
+	}
 
 	n.Add(nocgo.SysSigaltstack)
 	n.Add(nocgo.SysPrctl)

@@ -74,7 +74,7 @@ func (v *View) join(s *Scratch, n uintptr) (length uintptr, ok bool) {
 // fromDescriptor finds what a relative path names that starts at a descriptor. PRoot reads the descriptor's host
 // path, gives it the guest's point of view and walks from "/" again. A directory whose identity was found to be
 // where its guest path leads is remembered. A single name in it is given to the kernel relative to the
-// descriptor itself.
+// descriptor itself, as long as no thread has got fewer rights (FewerRights).
 func (v *View) fromDescriptor(s *Scratch, dirfd, n uintptr) (errno uintptr, why Reason) {
 	if int32(dirfd) < 0 || nocgo.Failed(nocgo.Raw(nocgo.SysFstat, dirfd, s.statAddr(), 0, 0, 0, 0)) {
 		return 0, Descriptor
@@ -90,7 +90,7 @@ func (v *View) fromDescriptor(s *Scratch, dirfd, n uintptr) (errno uintptr, why 
 		}
 	}
 	name := s.pathAddr()
-	if hasSlash(name, n) || !ordinary(name, n) {
+	if v.fewer != 0 || hasSlash(name, n) || !ordinary(name, n) {
 		n, ok := v.join(s, n)
 		if !ok {
 			return 0, TooLong

@@ -12,7 +12,8 @@ import "svcrelay/nocgo"
 //     may jump away. So everything is forgotten before the call, too.
 //   - Waiting for a child may block, so it is declined: everything is forgotten first. What other threads
 //     remember while the caller waits holds for the lifetime, like anything that other processes change.
-//   - After a change of a faked identity nothing is said any more that depends on it.
+//   - After a change of a faked identity nothing is said any more that depends on it, and after one of the real
+//     identity, or of capabilities, the kernel is given no descriptors of directories (FewerRights).
 //   - Changing the root, the mounts or the name spaces ends the View for good, see Board.
 //
 // Nothing that is remembered depends on a file that is neither a directory nor a link, so a call about one
@@ -55,6 +56,9 @@ func (v *View) change(s *Scratch, c *Call) (uintptr, Reason) {
 		return 0, Effect
 	case nocgo.SysSetuid, nocgo.SysSetgid, nocgo.SysSetreuid, nocgo.SysSetregid, nocgo.SysSetresuid, nocgo.SysSetresgid:
 		return v.changeIdentity()
+	case nocgo.SysSetfsuid, nocgo.SysSetfsgid, nocgo.SysSetgroups, nocgo.SysCapset:
+		v.FewerRights()
+		return 0, Number
 	case nocgo.SysChroot, nocgo.SysUnshare, nocgo.SysSetns:
 		return v.leaveFor(s, c)
 	case nocgo.SysMount, nocgo.SysUmount2, nocgo.SysPivotRoot:

@@ -83,11 +83,27 @@ func (v *View) threeIDs(s *Scratch, c *Call, own uint32, first uintptr, saved ui
 func (v *View) MissIdentity() { nocgo.StoreRelease32(&v.ids, idsChanged) }
 
 // changeIdentity is told of setuid and its like before they are done. It answers none of them: what PRoot makes of them depends
-// on its records (Owner). Without a faked identity PRoot does not stop at them (Number).
+// on its records (Owner). Without a faked identity PRoot does not stop at them (Number), and they are real (FewerRights).
 func (v *View) changeIdentity() (uintptr, Reason) {
 	if v.faked == 0 {
+		v.FewerRights()
 		return 0, Number
 	}
 	nocgo.StoreRelease32(&v.ids, idsChanged)
 	return 0, Owner
 }
+
+// ChangesRights says whether a call may take rights from the thread that makes it, as setuid and its like do.
+func ChangesRights(nr uintptr) bool {
+	switch nr {
+	case nocgo.SysSetregid, nocgo.SysSetgid, nocgo.SysSetreuid, nocgo.SysSetuid, nocgo.SysSetresuid, nocgo.SysSetresgid,
+		nocgo.SysSetfsuid, nocgo.SysSetfsgid, nocgo.SysSetgroups, nocgo.SysCapset:
+		return true
+	}
+	return false
+}
+
+// FewerRights tells the View that a thread may have, or get unseen, fewer rights than when a directory was opened. To PRoot a path that
+// starts at a descriptor begins at "/", and the thread needs the rights for all of the way. So the kernel is given no descriptor
+// from then on.
+func (v *View) FewerRights() { nocgo.StoreRelease32(&v.fewer, 1) }

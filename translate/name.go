@@ -11,7 +11,7 @@ import "svcrelay/nocgo"
 //
 // What is not certain here is not done: then the general way begins from the start.
 func (v *View) statName(s *Scratch, c *Call, flags uintptr) (ret uintptr, why Reason, done bool) {
-	if v.crowded(s) {
+	if v.fewer != 0 || v.crowded(s) {
 		return 0, Answered, false
 	}
 	v.reset(s)

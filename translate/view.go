@@ -28,6 +28,7 @@ type View struct {
 	how        uint32  // openat2 may be used
 	single     uint32  // the last path relative to a descriptor was a single name: so may be the next
 	modern     uint32  // renameat2 may be used
+	fewer      uint32  // a thread may have fewer rights than when a directory was opened or remembered
 	ttl        uint64  // lifetime of what is remembered, in ticks; 0: nothing is
 
 	stopsAccess uint32 // whether PRoot stops at faccessat2: stopsUnknown, stopsNot or stopsThere
@@ -60,6 +61,7 @@ type View struct {
 
 	tracer uintptr // PRoot's number, or 0
 	line   Modes   // Upstream or Termux, where Configure may rely on it
+	exact  bool    // see Exact
 
 	parsed   uintptr // bindings stored, with the rootfs
 	waiting  uintptr // entries of pending
@@ -89,7 +91,7 @@ type binding struct {
 	host, guest       uint32
 	hostLen, guestLen uint32
 	opaque            bool  // what is below guest is PRoot's business
-	literal           bool  // guest is certain to be where PRoot shows it, even if a link is there
+	literal           bool  // guest is certain to be where PRoot shows it, even if a link is at its end
 	above             uint8 // the binding in which guest begins
 }
 
@@ -99,6 +101,10 @@ func (v *View) Know(tracer uintptr, m Modes) {
 	v.tracer = tracer
 	v.line = m & (Upstream | Termux)
 }
+
+// Exact tells the View, before it is configured, that the paths of its configuration are what PRoot made of those that it was
+// started with: what leads elsewhere now has become so since then, and not to PRoot.
+func (v *View) Exact() { v.exact = true }
 
 // ShareMoves tells the View to count changes of the current directory at addr, four bytes that this process shares
 // with those it forks: clone with CLONE_FS but without CLONE_VM makes processes that share the directory, not memory.

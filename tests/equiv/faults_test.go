@@ -227,6 +227,8 @@ func isUpstream() bool { return *otherPRoot == "" }
 var watched = map[uintptr]bool{
 	nocgo.SysWait4: true, nocgo.SysWaitid: true, nocgo.SysChroot: true, nocgo.SysMount: true, nocgo.SysUmount2: true, nocgo.SysPivotRoot: true,
 	nocgo.SysAcct: true, nocgo.SysSwapon: true, nocgo.SysSwapoff: true, nocgo.SysQuotactl: true, nocgo.SysFanotifyMark: true, nocgo.SysUnshare: true, nocgo.SysSetns: true, nocgo.SysSigaltstack: true, nocgo.SysPrctl: true, nocgo.SysPtrace: true, nocgo.SysSeccomp: true,
+	nocgo.SysSetuid: true, nocgo.SysSetgid: true, nocgo.SysSetreuid: true, nocgo.SysSetregid: true, nocgo.SysSetresuid: true, nocgo.SysSetresgid: true,
+	nocgo.SysSetfsuid: true, nocgo.SysSetfsgid: true, nocgo.SysSetgroups: true, nocgo.SysCapset: true,
 }
 
 // TestEveryHandlerHasAFault makes sure that what the library answers is broken on purpose, too.
