@@ -82,6 +82,7 @@ func sameView(n int, tracer uint64) bool {
 			conf.api = 0 // the launcher knows what it runs on
 		}
 		if hasPrefix(conf.key, RunKey) {
+			conf.exact = true
 			return true
 		}
 	}

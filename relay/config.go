@@ -14,6 +14,7 @@ type config struct {
 	mode                  translate.Modes // what that means
 	off, stats, unknown   bool
 	nocache               bool   // sites are not kept
+	exact                 bool   // svcrelay run has made the paths what PRoot made of them
 	ttl                   uint64 // milliseconds
 	api                   uint64 // 0: not known
 }

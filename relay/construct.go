@@ -57,6 +57,9 @@ func prepare(s *translate.Scratch) bool {
 	addModes(&wanted, conf.mode)
 	addAbsent(&wanted, conf.api)
 	view.Know(uintptr(proc.tracer), conf.mode)
+	if conf.exact {
+		view.Exact()
+	}
 	if !view.Configure(s, conf.root, conf.binds, conf.ttl) {
 		return false
 	}

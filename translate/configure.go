@@ -14,7 +14,8 @@ import (
 //
 // What PRoot did when it started cannot always be told later. A binding whose host path is not there now, or is
 // made up by the kernel, or whose guest path PRoots resolve differently, hides what lies below its guest path;
-// so do the directories PRoot makes up above a guest path.
+// so do the directories PRoot makes up above a guest path. Where the paths are exact, a host path that leads through a
+// link now hides, too, and a guest path that does makes no sense any more.
 func (v *View) Configure(s *Scratch, root, binds string, ttl uint64) bool {
 	v.state = stateInert
 	if ttl > 1<<31 {
@@ -37,7 +38,7 @@ func (v *View) Configure(s *Scratch, root, binds string, ttl uint64) bool {
 	v.active = 1
 	v.Forget()
 	if len(root) == 0 || root[0] != '/' || v.realpath(s, root) != found ||
-		s.stat.Mode&nocgo.ModeType != nocgo.ModeDirectory || inProc(s.hostAddr(), s.hostLen) {
+		s.stat.Mode&nocgo.ModeType != nocgo.ModeDirectory || inProc(s.hostAddr(), s.hostLen) || v.strays(s, root) {
 		return false
 	}
 	host, n := uint32(v.used), uint32(s.hostLen)
@@ -99,6 +100,12 @@ func (v *View) realpath(s *Scratch, path string) int {
 	return found
 }
 
+// strays says whether realpath has come to another path than one that is exact.
+func (v *View) strays(s *Scratch, path string) bool {
+	n := uintptr(len(path))
+	return v.exact && (s.hostLen != n || !nocgo.EqualWords(s.hostAddr(), stringAddr(path), n))
+}
+
 // lookAt fills s.stat with what is at the path found.
 func (v *View) lookAt(s *Scratch) uintptr {
 	r := nocgo.Raw(nocgo.SysNewfstatat, s.fd, s.call, s.statAddr(), nocgo.AtSymlinkNofollow, 0, 0)
@@ -140,7 +147,7 @@ func (v *View) parseOne(s *Scratch, e string) bool {
 	b := v.parsed
 	v.parsed++
 	v.bindings[b].opaque = false
-	v.bindings[b].literal = v.line&Termux != 0 && host == "/proc/self/fd"
+	v.bindings[b].literal = v.exact || v.line&Termux != 0 && host == "/proc/self/fd"
 	v.bindings[b].hostLen = 0
 	if !v.setGuest(b, stringAddr(guest), uintptr(len(guest))) {
 		return false
@@ -148,6 +155,9 @@ func (v *View) parseOne(s *Scratch, e string) bool {
 	state := unsure
 	if !ownProc(host) { // Termux's fork leaves such a path as it is, to mean whoever uses it
 		state = v.realpath(s, host)
+		if state == found && v.strays(s, host) {
+			state = unsure
+		}
 	}
 	from, n := s.hostAddr(), s.hostLen
 	known := state == unsure && v.tracersDescriptors(host)
@@ -304,6 +314,9 @@ func (v *View) install(s *Scratch, b uintptr) bool {
 			break
 		}
 		errno, why = v.lastLink(s, b)
+	}
+	if v.exact && s.links != 0 {
+		return false // the link is new; what PRoot made where it is, when it started, cannot be seen any more
 	}
 	switch {
 	case errno == nocgo.ENOENT:
