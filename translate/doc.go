@@ -32,6 +32,9 @@
 // elsewhere because its path is too long, a debugger that attaches. The same where a program without the library does
 // it. And a chroot by a process that shares its root, but not its memory, with this one.
 //
+// That clone has made a child with name spaces of its own: in a user name space it may have rights that PRoot has not. That it
+// has another number than in /proc is noticed.
+//
 // A directory that the host shows at two paths, both in view, if a binding lies below one of them: it is remembered by
 // device and inode, under the name by which it was seen first. What the process does to it under one path (uproot.go) does
 // not end what is remembered of the other.

@@ -17,8 +17,7 @@ func (v *View) open(s *Scratch, c *Call) (uintptr, Reason) {
 
 // openBegun is open where begin has read the path and said errno and why.
 func (v *View) openBegun(s *Scratch, flags, mode, errno uintptr, why Reason) (uintptr, Reason) {
-	if why == Proc && s.proc == procList && flags&^openList == 0 {
-		v.ownDescriptors(s)
+	if why == Proc && s.proc == procList && flags&^openList == 0 && v.ownDescriptors(s) != 0 {
 		return nocgo.Raw(nocgo.SysOpenat, s.fd, s.call, flags, 0, 0, 0), Answered
 	}
 	if v.leavesAuxv(s) {

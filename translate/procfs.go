@@ -3,7 +3,7 @@ package translate
 import "svcrelay/nocgo"
 
 // What is answered of /proc, where it is the host's own, bound to its own name. PRoot makes of /proc/self the number of
-// the calling thread, and answers some links there from its records:
+// the calling thread, as it knows it, and answers some links there from its records:
 //
 //   - Ordinary files, /proc/NAME and /proc/self/NAME, in calls that ask for just that path. Declined are those that a
 //     binding covers, that the kernel does not show as ordinary files, and that some PRoot answers itself.
@@ -37,7 +37,11 @@ func (v *View) procFile(s *Scratch, n uintptr) Reason {
 	s.guestLen = 5
 	s.bind = v.ownProc()
 	if own {
-		s.guestLen = digits(guest+6, nocgo.Raw(nocgo.SysGettid, 0, 0, 0, 0, 0, 0)) - guest
+		number := s.threadNumber()
+		if number == 0 {
+			return Proc
+		}
+		s.guestLen = digits(guest+6, number) - guest
 	} else if v.kid(guest, s.guestLen, name, end-name) != none {
 		return Hidden
 	}
@@ -92,24 +96,51 @@ func (v *View) procLink(s *Scratch, name, end uintptr) bool {
 	return true
 }
 
+// threadNumber is the number that the thread has in /proc, or 0 if it has another one for itself: then it is in a name space
+// of its own, made by clone, and PRoot has a number for it that nobody here knows. It needs s.rest.
+func (s *Scratch) threadNumber() uintptr {
+	const self = "/proc/thread-self\x00"
+	text := s.restAddr()
+	n := nocgo.Raw(nocgo.SysReadlinkat, nocgo.AtFdcwd, stringAddr(self), text, textMax, 0, 0)
+	if nocgo.Failed(n) || n >= textMax {
+		return 0
+	}
+	at := n
+	for at > 0 && nocgo.Load8(text+at-1) != '/' {
+		at--
+	}
+	tid := nocgo.Raw(nocgo.SysGettid, 0, 0, 0, 0, 0, 0)
+	if shown, length := number(text+at, n-at); shown != tid || length != n-at {
+		return 0
+	}
+	return tid
+}
+
 // ownDescriptor makes s.call the path that PRoot makes of /proc/self/fd/N, and says what N is.
 func (v *View) ownDescriptor(s *Scratch) (fd uintptr) {
 	for p := s.name; p < s.name+s.nameLen; p++ {
 		fd = fd*10 + uintptr(nocgo.Load8(p)-'0')
 	}
 	at := v.ownDescriptors(s)
+	if at == 0 {
+		s.call = 0 // at fault, whatever looks there
+		return 0
+	}
 	nocgo.Store8(at, '/')
 	nocgo.CopyUp(at+1, s.name, s.nameLen)
 	nocgo.Store8(at+1+s.nameLen, 0)
 	return fd
 }
 
-// ownDescriptors makes s.call the path that PRoot makes of /proc/self/fd, and says where it ends.
+// ownDescriptors makes s.call the path that PRoot makes of /proc/self/fd, and says where it ends, or 0 if that is not known.
 func (v *View) ownDescriptors(s *Scratch) (end uintptr) {
 	const proc, fds = "/proc/", "/fd\x00"
-	path := s.guestAddr()
+	path, number := s.guestAddr(), s.threadNumber()
+	if number == 0 {
+		return 0
+	}
 	nocgo.CopyUp(path, stringAddr(proc), uintptr(len(proc)))
-	at := digits(path+uintptr(len(proc)), nocgo.Raw(nocgo.SysGettid, 0, 0, 0, 0, 0, 0))
+	at := digits(path+uintptr(len(proc)), number)
 	nocgo.CopyUp(at, stringAddr(fds), uintptr(len(fds)))
 	s.fd, s.call = nocgo.AtFdcwd, path
 	return at + 3

@@ -244,3 +244,22 @@ func TestProcDescriptorMode(t *testing.T) {
 		}
 	}
 }
+
+// A thread that has another number for itself than in /proc is in a name space of its own: what PRoot calls it is not known.
+func TestOwnNumbers(t *testing.T) {
+	dir := tree(t, "root/")
+	g := configure(t, dir+"/root", "/proc", 1000)
+	nocgo.HostRaw = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr {
+		if nr == nocgo.SysGettid {
+			return 1
+		}
+		return nocgo.HostSyscall(nr, a0, a1, a2, a3, a4, a5)
+	}
+	nocgo.HostPlain = func(nr, a0, a1, a2, a3, a4, a5 uintptr) uintptr { return 0 }
+	defer func() { nocgo.HostRaw, nocgo.HostPlain = nocgo.HostSyscall, nocgo.HostSyscall }()
+	g.declines("/proc/self/status", Proc)
+	if r, why := g.v.Handle(g.s, &Call{Nr: nocgo.SysOpenat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/proc/self/fd"), nocgo.ODirectory}}); why != Proc {
+		t.Errorf("descriptors: %d %v", int64(r), why)
+	}
+	g.asks(nocgo.SysFchmodat, Proc, nocgo.AtFdcwd, cstring("/proc/self/fd/0"), 0o600)
+}
