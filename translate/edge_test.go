@@ -393,6 +393,7 @@ func TestFlags(t *testing.T) {
 		{Nr: nocgo.SysStatx, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/f"), 1, 0, b}},
 		{Nr: nocgo.SysReadlinkat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/f"), b, 0}},
 		{Nr: nocgo.SysReadlinkat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/f"), b, 0x80000000}},
+		{Nr: nocgo.SysReadlinkat, Arg: [6]uintptr{nocgo.AtFdcwd, cstring("/f"), b, 1<<32 | 5}},
 	} {
 		if r, why := g.v.Handle(g.s, &c); why != Flags {
 			t.Errorf("%+v: %d %v", c, int64(r), why)

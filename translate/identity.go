@@ -204,15 +204,13 @@ func (v *View) createsAlike(s *Scratch, flags uintptr) bool {
 	return !nocgo.Failed(r) && (s.stat.Mode&setGID == 0 || !lends(s.stat.Mode))
 }
 
-// tellsRights says whether an attribute that has been read shows the rights on a file: access control lists do.
-func (v *View) tellsRights(s *Scratch, c *Call) bool {
-	if c.Nr != nocgo.SysGetxattr && c.Nr != nocgo.SysLgetxattr {
-		return false
-	}
+// namesRights says whether the attribute whose name is at addr shows the rights on a file: access control lists do. seen says that the
+// kernel has just read the name.
+func (v *View) namesRights(s *Scratch, addr uintptr, seen bool) bool {
 	if v.crowded(s) {
-		return true // the kernel may have read another name
+		return true // the kernel may read another name
 	}
 	name := s.pathAddr()
-	n := v.fetchText(s, s.hostAddr(), s.path[:textMax], c.Arg[1], true)
+	n := v.fetchText(s, s.hostAddr(), s.path[:textMax], addr, seen)
 	return nocgo.Failed(n) || n >= 4 && nocgo.Load32(name) == 's'|'y'<<8|'s'<<16|'t'<<24
 }

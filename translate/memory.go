@@ -123,6 +123,9 @@ func (s *Scratch) near(addr, n uintptr) bool {
 	return (addr^top)&^(granule-1) == 0 && (addr+n-1^top)&^(granule-1) == 0
 }
 
+// overlap says whether n bytes at a and m bytes at b have one in common.
+func overlap(a, n, b, m uintptr) bool { return a < b+m && b < a+n }
+
 // writable says whether the 8 bytes at addr can be written.
 func (s *Scratch) writable(addr uintptr) bool { return s.near(addr, 8) || nocgo.Writable(addr) }
 

@@ -5,11 +5,11 @@ import "svcrelay/nocgo"
 // readlink answers readlinkat.
 //
 // The text is given the guest's point of view as PRoot does on the way out: over the kernel's own answer in the
-// buffer, with a NUL after it. Declined are empty paths and sizes the kernel refuses, and absolute texts that do
-// not fit, which PRoots treat differently.
+// buffer, with a NUL after it. Declined are empty paths and sizes the kernel refuses or PRoot reads as others (Flags), and
+// absolute texts that do not fit, which PRoots treat differently.
 func (v *View) readlink(s *Scratch, c *Call) (uintptr, Reason) {
-	buf, size := c.Arg[2], uintptr(uint32(c.Arg[3]))
-	if int32(c.Arg[3]) <= 0 {
+	buf, size := c.Arg[2], c.Arg[3]
+	if size-1 >= 1<<31-1 { // to the kernel it is an int, to PRoot it has 64 bits
 		return 0, Flags
 	}
 	errno, why := v.begin(s, c.Arg[0], c.Arg[1])

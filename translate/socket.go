@@ -211,8 +211,9 @@ func (v *View) accept(s *Scratch, c *Call) (uintptr, Reason) {
 // socketName answers getsockname and getpeername. A path that comes back is given the guest's point of view, over the
 // kernel's own answer in the buffer, with the length that PRoot makes of it.
 //
-// Declined are paths of the short names that PRoot gives to long ones, and with Termux's fork sockets without a name:
-// they may stand for netlink sockets.
+// Declined are paths of the short names that PRoot gives to long ones, with Termux's fork sockets without a name, as
+// they may stand for netlink sockets (Address), and a length that lies in the buffer: PRoot then sees what the kernel has
+// written of the one over the other (Memory).
 func (v *View) socketName(s *Scratch, c *Call) (uintptr, Reason) {
 	addr, lenAt := c.Arg[1], c.Arg[2]
 	out, n := s.restAddr(), s.statAddr()
@@ -238,6 +239,9 @@ func (v *View) socketName(s *Scratch, c *Call) (uintptr, Reason) {
 	room := min(uintptr(given), unixSize)
 	if int32(given) < 0 || length > room || nocgo.Load8(out+unixPath) == 0 {
 		return v.straight(c), Answered
+	}
+	if overlap(addr, room, lenAt, 4) {
+		return 0, Memory
 	}
 	whole, size, why := v.socketPath(s, out, length, room)
 	if why != Answered {
