@@ -136,8 +136,9 @@ func watchStack(s *translate.Scratch, addr uintptr) (declined uintptr) {
 	if at == 0 || addr == 0 {
 		return 1
 	}
-	if view.Withdrawn() { // a filter may forbid what Fetch does
+	if view.Withdrawn() { // a filter may forbid what Fetch does, and nothing is lost
 		nocgo.Store64(at, 0)
+		askNothing()
 		return 1
 	}
 	given, ok := view.Fetch(s, addr, whole)
