@@ -258,6 +258,24 @@ static void small_handler(int sig, siginfo_t *si, void *p)
 		wrong_in_handler++;
 }
 
+// nothing_below looks whether the bytes below an alternate stack, at low + 0x3010, are as they were.
+static void nothing_below(const char *low, long least, long extra)
+{
+	for (int i = 0; i < 0x3010; i++)
+		if (low[i] != 0x3c) {
+			bad("with an alternate stack of %ld + %ld bytes %d bytes below it were written", least, extra, 0x3010 - i);
+			return;
+		}
+}
+
+static void handlers_well(void)
+{
+	if (wrong_in_handler)
+		bad("%d wrong answers", (int)wrong_in_handler);
+	if (off_stack)
+		bad("%d handlers ran elsewhere", (int)off_stack);
+}
+
 // Alternate stacks from the smallest on, with what the handler itself takes, right above a page that nobody may touch; and below them, in the same page,
 // bytes that are not theirs.
 static void small_stacks(void)
@@ -275,16 +293,9 @@ static void small_stacks(void)
 		memset(low, 0x3c, 0x3010);
 		sigaltstack(&plain, NULL);
 		raise(SIGUSR2);
-		for (int i = 0; i < 0x3010; i++)
-			if (low[i] != 0x3c) {
-				bad("with an alternate stack of %ld + %ld bytes %d bytes below it were written", least, extra, 0x3010 - i);
-				break;
-			}
+		nothing_below(low, least, extra);
 	}
-	if (wrong_in_handler)
-		bad("%d wrong answers", (int)wrong_in_handler);
-	if (off_stack)
-		bad("%d handlers ran elsewhere", (int)off_stack);
+	handlers_well();
 	note(" %d handlers", (int)hits);
 }
 
@@ -304,16 +315,9 @@ static void disarmed_stacks(void)
 		if (sigaltstack(&ss, NULL) != 0)
 			none("no such stacks");
 		raise(SIGUSR2);
-		for (int i = 0; i < 0x3010; i++)
-			if (low[i] != 0x3c) {
-				bad("with an alternate stack of %ld + %ld bytes %d bytes below it were written", least, extra, 0x3010 - i);
-				break;
-			}
+		nothing_below(low, least, extra);
 	}
-	if (wrong_in_handler)
-		bad("%d wrong answers", (int)wrong_in_handler);
-	if (off_stack)
-		bad("%d handlers ran elsewhere", (int)off_stack);
+	handlers_well();
 }
 
 // An alternate stack in a local variable of main's stack.
@@ -339,10 +343,7 @@ static void local_stack(void)
 		ss.ss_flags = SS_DISABLE;
 		sigaltstack(&ss, NULL);
 	}
-	if (wrong_in_handler)
-		bad("%d wrong answers", (int)wrong_in_handler);
-	if (off_stack)
-		bad("%d handlers ran elsewhere", (int)off_stack);
+	handlers_well();
 }
 
 #ifdef __GLIBC__
